@@ -1,0 +1,1 @@
+"""The contract between the referee and a bot, and a small client for bots in Python."""
