@@ -1,0 +1,41 @@
+"""Errors the organiser sees: one line that says what was wrong, a hint, and an exit code.
+
+A bot's misdeed is never one of these: that is a fault, and data.
+"""
+
+USAGE = 2
+ENVIRONMENT = 3
+
+
+class ArenaError(Exception):
+    """Something the organiser can put right; the command line prints it in one line."""
+
+    def __init__(self, message: str, hint: str = "", exit_code: int = USAGE) -> None:
+        """Keep what was wrong, what to do about it (may be empty) and the exit code."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class NotFoundError(ArenaError):
+    """A name that is not there."""
+
+
+class RefusedError(ArenaError):
+    """A request that cannot be granted as it stands."""
+
+
+class MachineError(ArenaError):
+    """The machine, not the request, is at fault: engine, disk, database, permissions."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Keep the message and the hint under the exit code of environment failures."""
+        super().__init__(message, hint, ENVIRONMENT)
+
+
+class StoreError(MachineError):
+    """The database could not be read or written."""
