@@ -1,0 +1,203 @@
+"""What the store tells: frozen values, free of the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from fractions import Fraction
+    from pathlib import Path
+
+    from referee.match import TimeControl
+    from referee.rules import Rules
+
+
+class MatchState(StrEnum):
+    """Where a match is in its life."""
+
+    PLANNED = "planned"
+    LEASED = "leased"
+    DONE = "done"
+    INCOMPLETE = "incomplete"
+
+
+class AttemptState(StrEnum):
+    """How an attempt at a match stands, or ended."""
+
+    LEASED = "leased"
+    RECORDED = "recorded"
+    VOID = "void"
+    LOST = "lost"
+    FENCED = "fenced"
+
+
+class TournamentState(StrEnum):
+    """How far a tournament is."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotVersionInfo:
+    """One submitted version of a bot; what it runs never changes.
+
+    `kind` is "image" (run in a container) or "process" (a copied source tree); `digest` is the
+    image id or the hash of the tree, `folder` the copied tree, `source` what was submitted.
+    """
+
+    name: str
+    version: int
+    kind: str
+    digest: str
+    source: str
+    folder: Path | None
+    created: datetime
+    new: bool = False
+
+    @property
+    def label(self) -> str:
+        """Name and version as they are written on a command line."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotInfo:
+    """A bot and all its versions, oldest first."""
+
+    name: str
+    created: datetime
+    versions: tuple[BotVersionInfo, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantInfo:
+    """A bot version in a tournament; `index` is its place in the schedule."""
+
+    index: int
+    bot: BotVersionInfo
+
+    @property
+    def name(self) -> str:
+        """The name shown in tables: the bot's, with its version."""
+        return self.bot.label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentInfo:
+    """A tournament, its settings and its progress.
+
+    The seed is None until every match is finished; its commitment is public from the start.
+    """
+
+    id: int
+    name: str
+    created: datetime
+    state: TournamentState
+    variant: str
+    rules: Rules
+    format: str
+    seats: int
+    rounds: int
+    decks: int
+    match_format: str
+    tables: int
+    time: TimeControl
+    sandbox: str
+    entrants: tuple[EntrantInfo, ...]
+    commitment: str
+    seed: bytes | None
+    seed_given: bool
+    planned: int
+    running: int
+    done: int
+    incomplete: int
+
+    @property
+    def total(self) -> int:
+        """Matches scheduled so far, whatever their state."""
+        return self.planned + self.running + self.done + self.incomplete
+
+    @property
+    def is_sandboxed(self) -> bool:
+        """False if the bots run as plain processes, which is no security boundary."""
+        return self.sandbox != "process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultInfo:
+    """A fault a bot committed in the attempt that counts; `deal` is None for a leg's fault."""
+
+    match: int
+    leg: int
+    deal: int | None
+    seat: int
+    entrant: str
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportInfo:
+    """How one bot's run in one leg ended; times in seconds, memory in bytes."""
+
+    attempt: int
+    leg: int
+    seat: int
+    entrant: str
+    exit_code: int | None
+    signal: int | None
+    out_of_memory: bool
+    cpu_seconds: float | None
+    peak_memory: int | None
+    log: Path | None
+    log_truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptInfo:
+    """One try at playing a match; `reason` says why it did not count."""
+
+    number: int
+    state: AttemptState
+    reason: str
+    started: datetime
+    ended: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchInfo:
+    """A match of a tournament; entrants stand in the order of the first leg's seats.
+
+    Scores are the entrants' totals in the same order, None until the match is done.
+    """
+
+    tournament: str
+    number: int
+    round: int
+    entrants: tuple[str, ...]
+    state: MatchState
+    attempt: int
+    reason: str
+    scores: tuple[Fraction, ...] | None
+    faults: int
+    conditions: str
+    record: Path | None
+    record_sha256: str | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchDetails:
+    """A match with its attempts, faults and the reports of its bots."""
+
+    match: MatchInfo
+    attempts: tuple[AttemptInfo, ...]
+    faults: tuple[FaultInfo, ...]
+    reports: tuple[ReportInfo, ...]
