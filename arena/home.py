@@ -1,4 +1,4 @@
-"""Where an arena keeps its data: one folder with the database, the records, the logs and the bots."""
+"""Where an arena keeps its data: one folder with database, records, logs and bots."""
 
 import os
 from dataclasses import dataclass

@@ -1,0 +1,199 @@
+"""The tables of the arena's database; only the store touches them.
+
+Times are milliseconds since 1970 (UTC). Scores are text: exact fractions such as "-3/2".
+"""
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class Bot(SQLModel, table=True):
+    """A name under which versions are submitted, unique without regard to case."""
+
+    __tablename__ = "bot"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    folded: str = Field(unique=True)
+    created: int = Field(sa_type=BigInteger)
+
+
+class BotVersion(SQLModel, table=True):
+    """One submission of a bot, by the digest of what it runs."""
+
+    __tablename__ = "bot_version"
+    __table_args__ = (
+        UniqueConstraint("bot_id", "number", name="bot_version_number"),
+        CheckConstraint("kind IN ('image', 'process')", name="bot_version_kind"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    bot_id: int = Field(foreign_key="bot.id")
+    number: int
+    kind: str
+    digest: str
+    source: str
+    created: int = Field(sa_type=BigInteger)
+
+
+class Tournament(SQLModel, table=True):
+    """The settings of a tournament, fixed when it is made."""
+
+    __tablename__ = "tournament"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    folded: str = Field(unique=True)
+    created: int = Field(sa_type=BigInteger)
+    started: int | None = Field(default=None, sa_type=BigInteger)
+    variant: str
+    rules: str
+    format: str
+    seats: int
+    rounds: int
+    decks: int
+    match_format: str
+    tables: int
+    move_time_ms: int
+    bank_ms: int
+    increment_ms: int
+    startup_ms: int
+    sandbox: str
+    seed: str
+    seed_given: bool
+    commitment: str
+
+
+class Entrant(SQLModel, table=True):
+    """A bot version in a tournament; `position` is its place in the schedule, from 0."""
+
+    __tablename__ = "entrant"
+
+    tournament_id: int = Field(foreign_key="tournament.id", primary_key=True)
+    position: int = Field(primary_key=True)
+    bot_version_id: int = Field(foreign_key="bot_version.id")
+
+
+class Match(SQLModel, table=True):
+    """A pairing and where it is in its life.
+
+    `seats` lists entrants' positions by the seats of the first leg. `voids` counts attempts that
+    failed for a reason of the platform's. `attempt` and `owner` fence late results off.
+    """
+
+    __tablename__ = "match"
+    __table_args__ = (
+        UniqueConstraint("tournament_id", "number", name="match_number"),
+        CheckConstraint("state IN ('planned', 'leased', 'done', 'incomplete')", name="match_state"),
+        CheckConstraint(
+            "(state = 'leased') = (owner IS NOT NULL AND lease_until IS NOT NULL "
+            "AND hard_until IS NOT NULL)",
+            name="match_lease",
+        ),
+        Index("match_by_state", "tournament_id", "state", "number"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournament.id")
+    number: int
+    round: int
+    seats: str
+    state: str = "planned"
+    attempt: int = 0
+    voids: int = 0
+    owner: str | None = None
+    lease_until: int | None = Field(default=None, sa_type=BigInteger)
+    hard_until: int | None = Field(default=None, sa_type=BigInteger)
+    reason: str = ""
+
+
+class Attempt(SQLModel, table=True):
+    """One try at playing a match, by the driver that owned it."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('leased', 'recorded', 'void', 'lost', 'fenced')", name="attempt_state"
+        ),
+    )
+
+    match_id: int = Field(foreign_key="match.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    owner: str
+    host: str
+    started: int = Field(sa_type=BigInteger)
+    ended: int | None = Field(default=None, sa_type=BigInteger)
+    state: str = "leased"
+    reason: str = ""
+    record_sha256: str = ""
+
+
+class Result(SQLModel, table=True):
+    """What a match came to; the primary key is the second lock against a match counted twice.
+
+    `deck_scores` holds, deck by deck over all rotations, the scores in the order of the match's
+    seats.
+    """
+
+    __tablename__ = "result"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["match_id", "attempt"], ["attempt.match_id", "attempt.number"], name="result_attempt"
+        ),
+    )
+
+    match_id: int = Field(foreign_key="match.id", primary_key=True)
+    attempt: int
+    recorded: int = Field(sa_type=BigInteger)
+    deck_scores: str
+    totals: str
+    conditions: str
+    milliseconds: int = Field(sa_type=BigInteger)
+    record: str
+    record_sha256: str
+
+
+class FaultRow(SQLModel, table=True):
+    """A fault a bot committed in an attempt; `deal` is null for one that ended a leg."""
+
+    __tablename__ = "fault"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["match_id", "attempt"], ["attempt.match_id", "attempt.number"], name="fault_attempt"
+        ),
+        Index("fault_by_match", "match_id", "attempt"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    match_id: int
+    attempt: int
+    leg: int
+    deal: int | None = None
+    seat: int
+    position: int
+    kind: str
+    detail: str
+
+
+class Report(SQLModel, table=True):
+    """How one bot's run in one leg of an attempt ended."""
+
+    __tablename__ = "report"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["match_id", "attempt"], ["attempt.match_id", "attempt.number"], name="report_attempt"
+        ),
+    )
+
+    match_id: int = Field(primary_key=True)
+    attempt: int = Field(primary_key=True)
+    leg: int = Field(primary_key=True)
+    seat: int = Field(primary_key=True)
+    position: int
+    exit_code: int | None = None
+    signal: int | None = None
+    out_of_memory: bool
+    cpu_seconds: float | None = None
+    peak_memory: int | None = Field(default=None, sa_type=BigInteger)
+    log: str
+    log_truncated: bool
