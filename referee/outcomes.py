@@ -3,7 +3,7 @@
 import enum
 from typing import Final, NamedTuple
 
-from referee.rules import Combination, Rules
+from referee.options import Combination, Rules
 
 HIGHEST_STAKE: Final = 6
 
