@@ -217,6 +217,10 @@ class _EventKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EventKind.V
     EVENT_RAISE: _EventKind.ValueType  # 20
     EVENT_DECLINE: _EventKind.ValueType  # 21
     EVENT_PASS: _EventKind.ValueType  # 22
+    EVENT_LOOK: _EventKind.ValueType  # 23
+    """The taker looked at the closed cards of its trick."""
+    EVENT_REDEAL: _EventKind.ValueType  # 24
+    """A combination was dealt, so the cards are dealt again."""
 
 class EventKind(_EventKind, metaclass=_EventKindEnumTypeWrapper): ...
 
@@ -257,6 +261,10 @@ EVENT_REFUSE: EventKind.ValueType  # 19
 EVENT_RAISE: EventKind.ValueType  # 20
 EVENT_DECLINE: EventKind.ValueType  # 21
 EVENT_PASS: EventKind.ValueType  # 22
+EVENT_LOOK: EventKind.ValueType  # 23
+"""The taker looked at the closed cards of its trick."""
+EVENT_REDEAL: EventKind.ValueType  # 24
+"""A combination was dealt, so the cards are dealt again."""
 Global___EventKind: _TypeAlias = EventKind  # noqa: Y015
 
 class _Reason:
@@ -1037,12 +1045,17 @@ class Event(_message.Message):
     CARDS_FIELD_NUMBER: _builtins.int
     HIDDEN_FIELD_NUMBER: _builtins.int
     COMBINATION_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
     kind: Global___EventKind.ValueType
     seat: _builtins.int
     """Whose act it is."""
     hidden: _builtins.int
     """How many more cards it concerns."""
     combination: Global___Combination.ValueType
+    number: _builtins.int
+    """With EVENT_RAISE, EVENT_ACCEPT and EVENT_DECLINE of a raise: the stake. With EVENT_CLAIM: the
+    points the seat captured.
+    """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
         """The cards you may see."""
@@ -1055,10 +1068,11 @@ class Event(_message.Message):
         cards: _abc.Iterable[Global___Card.ValueType] | None = ...,
         hidden: _builtins.int = ...,
         combination: Global___Combination.ValueType = ...,
+        number: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "combination", b"combination", "hidden", b"hidden", "kind", b"kind", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "combination", b"combination", "hidden", b"hidden", "kind", b"kind", "number", b"number", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
