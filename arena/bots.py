@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import re
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from sqlmodel import col, select
+
+from arena.errors import MachineError, RefusedError
+from arena.queries import PROCESS, version_info
+from arena.sandbox import SANDBOXES, UnknownSandboxError
+from arena.tables import Bot, BotVersion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlmodel import Session
+
+    from arena.home import Home
     from arena.infos import BotVersionInfo
     from arena.store import Store
 
+IMAGE = "image"
+MAX_FILES = 20_000
+MAX_BYTES = 512 << 20
 
-def submit(
-    store: Store, name: str, source: str, sandbox: str = "container", *, note: str = ""
-) -> BotVersionInfo:
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+_LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
+
+
+def submit(store: Store, name: str, source: str, sandbox: str = "container") -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
     The same content as the newest version gives that version back, with `new` False.
@@ -20,4 +42,133 @@ def submit(
         RefusedError: The name or the source cannot be taken.
         MachineError: The engine, the disk or the database failed.
     """
-    raise NotImplementedError
+    check_name(name, "bot")
+    if sandbox not in SANDBOXES:
+        raise UnknownSandboxError(f"unknown sandbox {sandbox!r}: expected {' or '.join(SANDBOXES)}")
+    if sandbox == PROCESS:
+        kind, digest = PROCESS, _keep_tree(store.home, Path(source))
+    else:
+        kind, digest = IMAGE, _image_id(name, source)
+    with store.write() as session:
+        return _add_version(session, store, name, kind=kind, digest=digest, source=source)
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse names that do not read the same in a path, a table and a command line.
+
+    Raises:
+        RefusedError: The name will not do.
+    """
+    if not _NAME.fullmatch(name) or name.endswith("."):
+        raise RefusedError(
+            f"{name!r} cannot name a {what}",
+            "use 1 to 40 letters, digits, '.', '_', '+' or '-', beginning with a letter or digit",
+        )
+
+
+def _add_version(
+    session: Session, store: Store, name: str, *, kind: str, digest: str, source: str
+) -> BotVersionInfo:
+    now = store.now()
+    bot = session.exec(select(Bot).where(Bot.folded == name.casefold())).first()
+    if bot is None:
+        bot = Bot(name=name, folded=name.casefold(), created=now)
+        session.add(bot)
+        session.flush()
+    newest = session.exec(
+        select(BotVersion)
+        .where(BotVersion.bot_id == bot.id)
+        .order_by(col(BotVersion.number).desc())
+        .limit(1)
+    ).first()
+    if newest is not None and (newest.kind, newest.digest) == (kind, digest):
+        return version_info(store.home, bot.name, newest)
+    version = BotVersion(
+        bot_id=cast("int", bot.id),
+        number=newest.number + 1 if newest else 1,
+        kind=kind,
+        digest=digest,
+        source=source,
+        created=now,
+    )
+    session.add(version)
+    session.flush()
+    return version_info(store.home, bot.name, version, new=True)
+
+
+def _image_id(name: str, source: str) -> str:
+    from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
+    path = Path(source)
+    if path.is_dir():
+        return images.build(path, name=name).id
+    if path.is_file():
+        return images.load(path).id
+    return images.resolve(source).id
+
+
+def _keep_tree(home: Home, source: Path) -> str:
+    """Copy a source tree under its digest, so that later edits change no submitted version."""
+    if not source.is_dir():
+        raise RefusedError(
+            f"{source} is not a folder", "a bot that runs as a process is submitted as a folder"
+        )
+    draft = home.bots / f"{uuid.uuid4().hex}.part"
+    try:
+        for relative in _files(source):
+            target = draft / relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / relative, target)
+        digest = tree_digest(draft)
+        target = home.bots / digest.removeprefix("sha256:")
+        if not target.exists():
+            draft.replace(target)
+    except OSError as error:
+        raise MachineError(
+            f"cannot copy {source}: {error}", "check the folder and the disk"
+        ) from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return digest
+
+
+def tree_digest(folder: Path) -> str:
+    """Return the digest of a source tree: of every path, whether it may be run, and content."""
+    total = hashlib.sha256()
+    for relative in _files(folder):
+        path = folder / relative
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        mode = "x" if path.stat().st_mode & 0o100 else "-"
+        total.update(f"{content} {mode} {relative.as_posix()}\0".encode("utf-8", "surrogateescape"))
+    return f"sha256:{total.hexdigest()}"
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Give the files of a tree, relative to it, sorted.
+
+    Raises:
+        RefusedError: It is empty or too large, or a link in it leads outside.
+    """
+    root = folder.resolve()
+    found = sorted(
+        path.relative_to(folder)
+        for path in folder.rglob("*")
+        if path.is_file() and not _LEFT_OUT.intersection(path.relative_to(folder).parts)
+    )
+    if not found:
+        raise RefusedError(f"{folder} holds no file", "submit the folder of a bot")
+    if len(found) > MAX_FILES or _size(folder, found) > MAX_BYTES:
+        raise RefusedError(
+            f"{folder} is too large for a bot",
+            f"keep it below {MAX_FILES} files and {MAX_BYTES >> 20} MiB",
+        )
+    for relative in found:
+        if not (folder / relative).resolve().is_relative_to(root):
+            raise RefusedError(
+                f"{relative} in {folder} is a link that leads outside", "submit the file itself"
+            )
+    yield from found
+
+
+def _size(folder: Path, files: list[Path]) -> int:
+    return sum((folder / relative).stat().st_size for relative in files)

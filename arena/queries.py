@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import func
+from sqlmodel import col, select
+
+from arena.errors import NotFoundError
+from arena.infos import (
+    AttemptInfo,
+    AttemptState,
+    BotInfo,
+    BotVersionInfo,
+    EntrantInfo,
+    FaultInfo,
+    MatchDetails,
+    MatchInfo,
+    MatchState,
+    ReportInfo,
+    TournamentInfo,
+    TournamentState,
+)
+from arena.stats import PlayedMatch
+from arena.tables import (
+    Attempt,
+    Bot,
+    BotVersion,
+    Entrant,
+    FaultRow,
+    Match,
+    Report,
+    Result,
+    Tournament,
+)
+from referee.match import TimeControl
+from referee.rules import Rules
 
 if TYPE_CHECKING:
-    from arena.infos import BotInfo, BotVersionInfo, MatchDetails, MatchInfo, TournamentInfo
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from sqlmodel import Session
+
+    from arena.home import Home
     from arena.store import Store
+
+PROCESS = "process"
 
 
 def bots(store: Store) -> tuple[BotInfo, ...]:
     """Return all bots by name."""
-    raise NotImplementedError
+    with store.read() as session:
+        rows = session.exec(select(Bot).order_by(col(Bot.folded))).all()
+        return tuple(_bot_info(session, store.home, row) for row in rows)
 
 
 def bot(store: Store, name: str) -> BotInfo:
@@ -20,7 +66,8 @@ def bot(store: Store, name: str) -> BotInfo:
     Raises:
         NotFoundError: No bot has this name.
     """
-    raise NotImplementedError
+    with store.read() as session:
+        return _bot_info(session, store.home, _find_bot(session, name))
 
 
 def bot_version(store: Store, label: str) -> BotVersionInfo:
@@ -29,12 +76,22 @@ def bot_version(store: Store, label: str) -> BotVersionInfo:
     Raises:
         NotFoundError: There is no such bot, or no such version of it.
     """
-    raise NotImplementedError
+    name, at, number = label.partition("@")
+    info = bot(store, name)
+    if not at:
+        return info.versions[-1]
+    for version in info.versions:
+        if str(version.version) == number:
+            return version
+    newest = info.versions[-1].label
+    raise NotFoundError(f"there is no version {number!r} of {info.name}: the newest is {newest}")
 
 
 def tournaments(store: Store) -> tuple[TournamentInfo, ...]:
     """Return all tournaments, oldest first."""
-    raise NotImplementedError
+    with store.read() as session:
+        rows = session.exec(select(Tournament).order_by(col(Tournament.id))).all()
+        return tuple(_tournament_info(session, store, row) for row in rows)
 
 
 def tournament(store: Store, name: str) -> TournamentInfo:
@@ -43,7 +100,14 @@ def tournament(store: Store, name: str) -> TournamentInfo:
     Raises:
         NotFoundError: No tournament has this name.
     """
-    raise NotImplementedError
+    with store.read() as session:
+        return _tournament_info(session, store, _find_tournament(session, name))
+
+
+def secret_seed(store: Store, tournament: int) -> bytes:
+    """Return the seed of a tournament whether or not it is revealed: for the referee alone."""
+    with store.read() as session:
+        return bytes.fromhex(session.get_one(Tournament, tournament).seed)
 
 
 def matches(store: Store, tournament: str, *, entrant: str | None = None) -> tuple[MatchInfo, ...]:
@@ -52,7 +116,12 @@ def matches(store: Store, tournament: str, *, entrant: str | None = None) -> tup
     Raises:
         NotFoundError: No tournament has this name.
     """
-    raise NotImplementedError
+    with store.read() as session:
+        row = _find_tournament(session, tournament)
+        infos = _match_infos(session, store.home, row)
+    if entrant is None:
+        return infos
+    return tuple(info for info in infos if any(_is_named(name, entrant) for name in info.entrants))
 
 
 def match(store: Store, tournament: str, number: int) -> MatchDetails:
@@ -61,4 +130,289 @@ def match(store: Store, tournament: str, number: int) -> MatchDetails:
     Raises:
         NotFoundError: There is no such tournament, or no such match in it.
     """
-    raise NotImplementedError
+    with store.read() as session:
+        row = _find_tournament(session, tournament)
+        infos = _match_infos(session, store.home, row, number=number)
+        if not infos:
+            raise NotFoundError(f"tournament {row.name} has no match {number}")
+        return _match_details(session, store.home, row, infos[0])
+
+
+def results(store: Store, tournament: int) -> dict[int, tuple[Fraction, ...]]:
+    """Return the totals of finished matches by number, in the order of their seats."""
+    with store.read() as session:
+        rows = session.exec(
+            select(Match.number, Result.totals)
+            .join(Result, col(Result.match_id) == Match.id)
+            .where(Match.tournament_id == tournament)
+            .order_by(col(Match.number))
+        ).all()
+    return {number: _fractions(json.loads(totals)) for number, totals in rows}
+
+
+def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
+    """Return the finished matches in schedule order, as statistics and ratings take them.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+    """
+    with store.read() as session:
+        row = _find_tournament(session, tournament)
+        names = [entrant.name for entrant in _entrants(session, store.home, row)]
+        faults = _faults_by_match(session, row)
+        rows = session.exec(
+            select(Match, Result)
+            .join(Result, col(Result.match_id) == Match.id)
+            .where(Match.tournament_id == row.id)
+            .order_by(col(Match.number))
+        ).all()
+    return tuple(_played_match(match, result, names, faults) for match, result in rows)
+
+
+def _played_match(
+    match: Match, result: Result, names: Sequence[str], faults: Mapping[int, Sequence[FaultRow]]
+) -> PlayedMatch:
+    seats = _integers(match.seats)
+    return PlayedMatch(
+        number=match.number,
+        entrants=tuple(names[position] for position in seats),
+        decks=tuple(tuple(map(_fractions, deck)) for deck in json.loads(result.decks)),
+        sides=_integers(result.sides),
+        faults=tuple(
+            (seats.index(fault.position), fault.kind) for fault in faults[result.match_id]
+        ),
+    )
+
+
+def _faults_by_match(session: Session, row: Tournament) -> defaultdict[int, list[FaultRow]]:
+    found: defaultdict[int, list[FaultRow]] = defaultdict(list)
+    for fault in session.exec(
+        select(FaultRow)
+        .join(Match, col(Match.id) == FaultRow.match_id)
+        .where(Match.tournament_id == row.id)
+        .order_by(col(FaultRow.id))
+    ):
+        found[fault.match_id].append(fault)
+    return found
+
+
+def _is_named(label: str, wanted: str) -> bool:
+    return wanted.casefold() in {label.casefold(), label.partition("@")[0].casefold()}
+
+
+def _find_bot(session: Session, name: str) -> Bot:
+    found = session.exec(select(Bot).where(Bot.folded == name.casefold())).first()
+    if found is None:
+        raise NotFoundError(f"there is no bot {name!r}", "submit it first: arena bot submit")
+    return found
+
+
+def _find_tournament(session: Session, name: str) -> Tournament:
+    found = session.exec(select(Tournament).where(Tournament.folded == name.casefold())).first()
+    if found is None:
+        raise NotFoundError(
+            f"there is no tournament {name!r}", "arena tournament list shows those there are"
+        )
+    return found
+
+
+def _bot_info(session: Session, home: Home, row: Bot) -> BotInfo:
+    versions = session.exec(
+        select(BotVersion).where(BotVersion.bot_id == row.id).order_by(col(BotVersion.number))
+    ).all()
+    return BotInfo(
+        name=row.name,
+        created=_time(row.created),
+        versions=tuple(version_info(home, row.name, version) for version in versions),
+    )
+
+
+def version_info(home: Home, name: str, row: BotVersion, *, new: bool = False) -> BotVersionInfo:
+    """Turn a stored version into a value."""
+    return BotVersionInfo(
+        name=name,
+        version=row.number,
+        kind=row.kind,
+        digest=row.digest,
+        source=row.source,
+        folder=home.bots / row.digest.removeprefix("sha256:") if row.kind == PROCESS else None,
+        created=_time(row.created),
+        new=new,
+    )
+
+
+def _tournament_info(session: Session, store: Store, row: Tournament) -> TournamentInfo:
+    states = Counter(
+        dict(
+            session.exec(
+                select(Match.state, func.count())
+                .where(Match.tournament_id == row.id)
+                .group_by(col(Match.state))
+            ).all()
+        )
+    )
+    state = _state(row, states, session, store.now())
+    return TournamentInfo(
+        id=cast("int", row.id),
+        name=row.name,
+        created=_time(row.created),
+        state=state,
+        variant=row.variant,
+        rules=Rules.from_dict(json.loads(row.rules)),
+        format=row.format,
+        seats=row.seats,
+        rounds=row.rounds,
+        decks=row.decks,
+        match_format=row.match_format,
+        tables=row.tables,
+        time=TimeControl(row.move_time_ms, row.bank_ms, row.increment_ms, row.startup_ms),
+        sandbox=row.sandbox,
+        entrants=tuple(_entrants(session, store.home, row)),
+        commitment=row.commitment,
+        seed=bytes.fromhex(row.seed) if state is TournamentState.FINISHED else None,
+        seed_given=row.seed_given,
+        planned=states[MatchState.PLANNED],
+        running=states[MatchState.LEASED],
+        done=states[MatchState.DONE],
+        incomplete=states[MatchState.INCOMPLETE],
+    )
+
+
+def _state(row: Tournament, states: Counter[str], session: Session, now: int) -> TournamentState:
+    if states[MatchState.LEASED] and _has_live_lease(session, row, now):
+        return TournamentState.RUNNING
+    if states[MatchState.PLANNED] or states[MatchState.LEASED]:
+        return TournamentState.PAUSED if row.started else TournamentState.PLANNED
+    if states[MatchState.INCOMPLETE]:
+        return TournamentState.INCOMPLETE
+    return TournamentState.FINISHED
+
+
+def _has_live_lease(session: Session, row: Tournament, now: int) -> bool:
+    live = select(Match.id).where(Match.tournament_id == row.id, col(Match.lease_until) >= now)
+    return session.exec(live.limit(1)).first() is not None
+
+
+def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo]:
+    rows = session.exec(
+        select(Entrant.position, Bot.name, BotVersion)
+        .join(BotVersion, col(BotVersion.id) == Entrant.bot_version_id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .where(Entrant.tournament_id == row.id)
+        .order_by(col(Entrant.position))
+    ).all()
+    return [
+        EntrantInfo(index=position, bot=version_info(home, name, version))
+        for position, name, version in rows
+    ]
+
+
+def _match_infos(
+    session: Session, home: Home, row: Tournament, *, number: int | None = None
+) -> tuple[MatchInfo, ...]:
+    names = [entrant.name for entrant in _entrants(session, home, row)]
+    query = (
+        select(Match, Result)
+        .join(Result, col(Result.match_id) == Match.id, isouter=True)
+        .where(Match.tournament_id == row.id)
+        .order_by(col(Match.number))
+    )
+    if number is not None:
+        query = query.where(Match.number == number)
+    faults = _faults_by_match(session, row)
+    return tuple(
+        MatchInfo(
+            tournament=row.name,
+            number=match.number,
+            round=match.round,
+            entrants=tuple(names[position] for position in _integers(match.seats)),
+            state=MatchState(match.state),
+            attempt=match.attempt,
+            reason=match.reason,
+            scores=_fractions(json.loads(result.totals)) if result else None,
+            faults=len(faults[cast("int", match.id)]),
+            conditions=result.conditions if result else "",
+            record=_under(home, result.record) if result else None,
+            record_sha256=result.record_sha256 if result else None,
+            seconds=result.milliseconds / 1000 if result else None,
+        )
+        for match, result in session.exec(query).all()
+    )
+
+
+def _match_details(session: Session, home: Home, row: Tournament, info: MatchInfo) -> MatchDetails:
+    names = {entrant.index: entrant.name for entrant in _entrants(session, home, row)}
+    match_id = session.exec(
+        select(Match.id).where(Match.tournament_id == row.id, Match.number == info.number)
+    ).one()
+    attempts = session.exec(
+        select(Attempt).where(Attempt.match_id == match_id).order_by(col(Attempt.number))
+    ).all()
+    faults = session.exec(
+        select(FaultRow).where(FaultRow.match_id == match_id).order_by(col(FaultRow.id))
+    ).all()
+    reports = session.exec(
+        select(Report)
+        .where(Report.match_id == match_id)
+        .order_by(col(Report.attempt), col(Report.leg), col(Report.seat))
+    ).all()
+    return MatchDetails(
+        match=info,
+        attempts=tuple(_attempt_info(attempt) for attempt in attempts),
+        faults=tuple(_fault_info(fault, info.number, names[fault.position]) for fault in faults),
+        reports=tuple(_report_info(report, home, names[report.position]) for report in reports),
+    )
+
+
+def _attempt_info(row: Attempt) -> AttemptInfo:
+    return AttemptInfo(
+        number=row.number,
+        state=AttemptState(row.state),
+        reason=row.reason,
+        started=_time(row.started),
+        ended=None if row.ended is None else _time(row.ended),
+    )
+
+
+def _fault_info(row: FaultRow, match: int, entrant: str) -> FaultInfo:
+    return FaultInfo(
+        match=match,
+        leg=row.leg,
+        deal=row.deal,
+        seat=row.seat,
+        entrant=entrant,
+        kind=row.kind,
+        detail=row.detail,
+    )
+
+
+def _report_info(row: Report, home: Home, entrant: str) -> ReportInfo:
+    return ReportInfo(
+        attempt=row.attempt,
+        leg=row.leg,
+        seat=row.seat,
+        entrant=entrant,
+        exit_code=row.exit_code,
+        signal=row.signal,
+        out_of_memory=row.out_of_memory,
+        cpu_seconds=row.cpu_seconds,
+        peak_memory=row.peak_memory,
+        log=_under(home, row.log),
+        log_truncated=row.log_truncated,
+    )
+
+
+def _under(home: Home, path: str) -> Path | None:
+    return home.path / path if path else None
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split()))
+
+
+def _fractions(texts: Sequence[str]) -> tuple[Fraction, ...]:
+    return tuple(map(Fraction, texts))
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)

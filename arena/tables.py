@@ -131,8 +131,8 @@ class Attempt(SQLModel, table=True):
 class Result(SQLModel, table=True):
     """What a match came to; the primary key is the second lock against a match counted twice.
 
-    `deck_scores` holds, deck by deck over all rotations, the scores in the order of the match's
-    seats.
+    `decks` holds the scores as [deck][leg][entrant], entrants in the order of the match's seats;
+    `sides` the side of each, empty if each plays for itself.
     """
 
     __tablename__ = "result"
@@ -145,7 +145,8 @@ class Result(SQLModel, table=True):
     match_id: int = Field(foreign_key="match.id", primary_key=True)
     attempt: int
     recorded: int = Field(sa_type=BigInteger)
-    deck_scores: str
+    decks: str
+    sides: str
     totals: str
     conditions: str
     milliseconds: int = Field(sa_type=BigInteger)

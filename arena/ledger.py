@@ -1,0 +1,386 @@
+"""The life of a match in the database: planned, leased, then done, or back to planned.
+
+An attempt is claimed with a number, an owner and a lease. What it came to counts only if, in one
+transaction, attempt and owner still hold; a late result changes nothing and is thrown away.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import CursorResult, or_, update
+from sqlmodel import col, select
+
+from arena.infos import AttemptState, MatchState
+from arena.tables import Attempt, FaultRow, Match, Report, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+    from fractions import Fraction
+
+    from sqlmodel import Session
+
+    from arena.formats import Pairing
+    from arena.owners import Owner
+    from arena.store import Store
+
+MAX_VOIDS = 3
+"""Attempts that may fail for reasons of the platform's before a match stays incomplete."""
+
+LEASE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to play one attempt of a match and to record what it comes to."""
+
+    match_id: int
+    number: int
+    round: int
+    seats: tuple[int, ...]
+    attempt: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFault:
+    """A fault as it is stored; `position` is the entrant's place in the schedule."""
+
+    leg: int
+    deal: int | None
+    seat: int
+    position: int
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredReport:
+    """How a bot's run ended, as it is stored; `log` is a path under the arena's folder."""
+
+    leg: int
+    seat: int
+    position: int
+    exit_code: int | None
+    signal: int | None
+    out_of_memory: bool
+    cpu_seconds: float | None
+    peak_memory: int | None
+    log: str
+    log_truncated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredResult:
+    """What a match came to; `record` is a path under the arena's folder.
+
+    `decks` holds the scores as [deck][leg][entrant], entrants in the order of the match's seats.
+    """
+
+    decks: tuple[tuple[tuple[Fraction, ...], ...], ...]
+    totals: tuple[Fraction, ...]
+    conditions: str
+    milliseconds: int
+    record: str
+    record_sha256: str
+    faults: tuple[StoredFault, ...] = ()
+    sides: tuple[int, ...] = ()
+
+
+def plan(store: Store, tournament_id: int, pairings: Iterable[Pairing]) -> None:
+    """Add the pairings that the tournament does not hold yet."""
+    with store.write() as session:
+        known = set(session.exec(select(Match.number).where(Match.tournament_id == tournament_id)))
+        session.add_all(
+            Match(
+                tournament_id=tournament_id,
+                number=pairing.number,
+                round=pairing.round,
+                seats=" ".join(map(str, pairing.seats)),
+            )
+            for pairing in pairings
+            if pairing.number not in known
+        )
+
+
+def claim(
+    store: Store,
+    tournament_id: int,
+    owner: Owner,
+    *,
+    hard_seconds: float,
+    lease_seconds: float = LEASE_SECONDS,
+    skip: Collection[int] = (),
+) -> Lease | None:
+    """Lease the first match that is free, or whose lease ran out; None when there is none.
+
+    `skip` holds numbers to leave for now. `hard_seconds` bounds the attempt however much
+    progress it shows.
+    """
+    now = store.now()
+    overdue = or_(col(Match.lease_until) < now, col(Match.hard_until) < now)
+    with store.write() as session:
+        match = session.exec(
+            select(Match)
+            .where(
+                Match.tournament_id == tournament_id,
+                or_(
+                    col(Match.state) == MatchState.PLANNED,
+                    (col(Match.state) == MatchState.LEASED) & overdue,
+                ),
+                col(Match.number).not_in(skip),
+            )
+            .order_by(col(Match.number))
+            .limit(1)
+        ).first()
+        if match is None:
+            return None
+        if match.state == MatchState.LEASED:
+            _end_attempt(session, _lease(match), AttemptState.LOST, "the lease ran out", ended=now)
+        match.state = MatchState.LEASED
+        match.attempt += 1
+        match.owner = owner.boot
+        match.lease_until = now + int(lease_seconds * 1000)
+        match.hard_until = now + int(hard_seconds * 1000)
+        match.reason = ""
+        lease = _lease(match)
+        session.add(match)
+        session.add(
+            Attempt(
+                match_id=lease.match_id,
+                number=lease.attempt,
+                owner=owner.boot,
+                host=owner.host,
+                started=now,
+            )
+        )
+        return lease
+
+
+def renew(store: Store, lease: Lease, lease_seconds: float = LEASE_SECONDS) -> bool:
+    """Extend a lease after progress; False if it is lost, or its hard end has passed."""
+    now = store.now()
+    with store.write() as session:
+        return _change(
+            session,
+            lease,
+            col(Match.hard_until) > now,
+            lease_until=now + int(lease_seconds * 1000),
+        )
+
+
+def finish(
+    store: Store, lease: Lease, result: StoredResult, reports: Iterable[StoredReport]
+) -> bool:
+    """Record what an attempt came to; False if it was fenced off and nothing was counted.
+
+    Finishing again after the reply was lost changes nothing and gives True.
+    """
+    now = store.now()
+    with store.write() as session:
+        if _is_recorded(session, lease):
+            return True
+        if not _change(
+            session,
+            lease,
+            state=MatchState.DONE,
+            owner=None,
+            lease_until=None,
+            hard_until=None,
+            reason="",
+        ):
+            _end_attempt(
+                session,
+                lease,
+                AttemptState.FENCED,
+                "the match was given to another attempt",
+                ended=now,
+                record_sha256=result.record_sha256,
+            )
+            return False
+        _end_attempt(
+            session,
+            lease,
+            AttemptState.RECORDED,
+            "",
+            ended=now,
+            record_sha256=result.record_sha256,
+        )
+        session.add(_result_row(lease, result, now))
+        session.add_all(_fault_row(lease, fault) for fault in result.faults)
+        session.add_all(_report_row(lease, report) for report in reports)
+        return True
+
+
+def void(
+    store: Store,
+    lease: Lease,
+    reason: str,
+    reports: Iterable[StoredReport] = (),
+    *,
+    counts: bool = True,
+) -> MatchState | None:
+    """Give an attempt up and the match back; None if the lease was lost before.
+
+    An attempt that failed for a reason of the platform's counts towards the bound after which
+    the match stays incomplete; one that the organiser stopped does not.
+    """
+    now = store.now()
+    with store.write() as session:
+        match = session.get(Match, lease.match_id)
+        if match is None or not _holds(match, lease):
+            return None
+        match.voids += counts
+        given_up = match.voids >= MAX_VOIDS
+        match.state = MatchState.INCOMPLETE if given_up else MatchState.PLANNED
+        match.owner = match.lease_until = match.hard_until = None
+        match.reason = reason
+        session.add(match)
+        _end_attempt(session, lease, AttemptState.VOID, reason, ended=now)
+        session.add_all(_report_row(lease, report) for report in reports)
+        return MatchState(match.state)
+
+
+def release(store: Store, host: str, live: Collection[str]) -> int:
+    """Take back at once what dead owners of this machine held; return how many matches."""
+    now = store.now()
+    with store.write() as session:
+        held = session.exec(
+            select(Match)
+            .join(
+                Attempt,
+                (col(Attempt.match_id) == Match.id) & (col(Attempt.number) == Match.attempt),
+            )
+            .where(
+                Match.state == MatchState.LEASED,
+                Attempt.host == host,
+                col(Match.owner).not_in(live),
+            )
+        ).all()
+        for match in held:
+            _end_attempt(session, _lease(match), AttemptState.LOST, "its driver died", ended=now)
+            match.state = MatchState.PLANNED
+            match.owner = match.lease_until = match.hard_until = None
+            session.add(match)
+        return len(held)
+
+
+def retry(store: Store, tournament_id: int) -> int:
+    """Give incomplete matches another set of attempts; return how many there were."""
+    with store.write() as session:
+        return _rows(
+            session.execute(
+                update(Match)
+                .where(
+                    col(Match.tournament_id) == tournament_id,
+                    col(Match.state) == MatchState.INCOMPLETE,
+                )
+                .values(state=MatchState.PLANNED, voids=0)
+            )
+        )
+
+
+def _lease(match: Match) -> Lease:
+    return Lease(
+        match_id=cast("int", match.id),
+        number=match.number,
+        round=match.round,
+        seats=tuple(map(int, match.seats.split())),
+        attempt=match.attempt,
+        owner=cast("str", match.owner),
+    )
+
+
+def _holds(match: Match, lease: Lease) -> bool:
+    return (match.state, match.attempt, match.owner) == (
+        MatchState.LEASED,
+        lease.attempt,
+        lease.owner,
+    )
+
+
+def _change(session: Session, lease: Lease, *conditions: object, **values: object) -> bool:
+    """Update the one row that the lease names, if attempt and owner still hold."""
+    statement = update(Match).where(
+        col(Match.id) == lease.match_id,
+        col(Match.attempt) == lease.attempt,
+        col(Match.owner) == lease.owner,
+        col(Match.state) == MatchState.LEASED,
+        *conditions,  # type: ignore[arg-type]
+    )
+    return _rows(session.execute(statement.values(**values))) == 1
+
+
+def _rows(result: object) -> int:
+    return cast("CursorResult[tuple[()]]", result).rowcount
+
+
+def _is_recorded(session: Session, lease: Lease) -> bool:
+    attempt = session.get(Attempt, (lease.match_id, lease.attempt))
+    return attempt is not None and attempt.state == AttemptState.RECORDED
+
+
+def _end_attempt(
+    session: Session,
+    lease: Lease,
+    state: AttemptState,
+    reason: str,
+    *,
+    ended: int,
+    record_sha256: str = "",
+) -> None:
+    attempt = session.get_one(Attempt, (lease.match_id, lease.attempt))
+    attempt.state = state
+    attempt.reason = reason
+    attempt.ended = ended
+    attempt.record_sha256 = record_sha256
+    session.add(attempt)
+
+
+def _result_row(lease: Lease, result: StoredResult, now: int) -> Result:
+    return Result(
+        match_id=lease.match_id,
+        attempt=lease.attempt,
+        recorded=now,
+        decks=json.dumps(
+            [[[str(score) for score in leg] for leg in deck] for deck in result.decks]
+        ),
+        sides=" ".join(map(str, result.sides)),
+        totals=json.dumps([str(total) for total in result.totals]),
+        conditions=result.conditions,
+        milliseconds=result.milliseconds,
+        record=result.record,
+        record_sha256=result.record_sha256,
+    )
+
+
+def _fault_row(lease: Lease, fault: StoredFault) -> FaultRow:
+    return FaultRow(
+        match_id=lease.match_id,
+        attempt=lease.attempt,
+        leg=fault.leg,
+        deal=fault.deal,
+        seat=fault.seat,
+        position=fault.position,
+        kind=fault.kind,
+        detail=fault.detail,
+    )
+
+
+def _report_row(lease: Lease, report: StoredReport) -> Report:
+    return Report(
+        match_id=lease.match_id,
+        attempt=lease.attempt,
+        leg=report.leg,
+        seat=report.seat,
+        position=report.position,
+        exit_code=report.exit_code,
+        signal=report.signal,
+        out_of_memory=report.out_of_memory,
+        cpu_seconds=report.cpu_seconds,
+        peak_memory=report.peak_memory,
+        log=report.log,
+        log_truncated=report.log_truncated,
+    )

@@ -1,0 +1,79 @@
+"""Who owns running matches: drivers, each with a boot id and a lock that dies with it.
+
+A process id can be used again, a lease runs on after its owner's death, but a file lock ends with
+the process: so the next run knows at once which matches to take back.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arena.home import Home
+
+_SUFFIX = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """One run of a driver: a new `boot` each time, on the machine `host`."""
+
+    boot: str
+    host: str
+
+
+@contextmanager
+def ownership(home: Home) -> Iterator[Owner]:
+    """Be an owner while the context lasts, or until the process dies."""
+    owner = Owner(uuid.uuid4().hex, host_id())
+    # Locked under another name first: a lock file that can be found is a lock that is held.
+    draft = home.owners / f"{owner.boot}.draft"
+    path = home.owners / f"{owner.boot}{_SUFFIX}"
+    with draft.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        draft.replace(path)
+        try:
+            yield owner
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def live_owners(home: Home) -> frozenset[str]:
+    """Return the boot ids of drivers that run on this machine; forget the dead ones."""
+    return frozenset(
+        path.name.removesuffix(_SUFFIX)
+        for path in home.owners.glob(f"*{_SUFFIX}")
+        if not _forget_dead(path)
+    )
+
+
+def _forget_dead(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        path.unlink(missing_ok=True)
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def host_id() -> str:
+    """Return an id of this machine that outlives reboots but not copies of its disk."""
+    try:
+        return Path("/etc/machine-id").read_text("ascii").strip() or os.uname().nodename
+    except OSError:
+        return os.uname().nodename
