@@ -1,0 +1,247 @@
+import dataclasses
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise, permutations
+from random import Random
+
+import pytest
+
+from arena.errors import NotFoundError, RefusedError
+from arena.ratings import RATINGS, Skill, TrueSkill, find_rating, fold
+from arena.stats import PlayedMatch
+
+NEW = Skill(25.0, 25.0 / 3)
+
+
+def match(
+    number: int, entrants: str, totals: Sequence[int], sides: tuple[int, ...] = ()
+) -> PlayedMatch:
+    """Return a match of one deal between bots with names of one letter."""
+    scores = tuple(map(Fraction, totals))
+    return PlayedMatch(number=number, entrants=tuple(entrants), decks=((scores,),), sides=sides)
+
+
+def close(skill: Skill, mu: float, sigma: float) -> bool:
+    """Tell whether a skill has these three published digits."""
+    return abs(skill.mu - mu) < 6e-4 and abs(skill.sigma - sigma) < 6e-4
+
+
+def test_win_has_published_values() -> None:
+    """A win between new bots gives the values published with the algorithm."""
+    (winner,), (loser,) = TrueSkill().update([[NEW], [NEW]], [0, 1])
+
+    assert close(winner, 29.396, 7.171)
+    assert close(loser, 20.604, 7.171)
+
+
+def test_draw_has_published_values() -> None:
+    """A draw between new bots leaves their means and narrows the doubt."""
+    (one,), (other,) = TrueSkill().update([[NEW], [NEW]], [0, 0])
+
+    assert close(one, 25.000, 6.458)
+    assert one == other
+
+
+def test_free_for_all_has_published_values() -> None:
+    """Four new bots in a row of places get the values published with the algorithm."""
+    after = TrueSkill().update([[NEW]] * 4, [0, 1, 2, 3])
+
+    expected = [(33.207, 6.348), (27.401, 5.787), (22.599, 5.787), (16.793, 6.348)]
+    assert all(close(skill, *wanted) for (skill,), wanted in zip(after, expected, strict=True))
+
+
+def test_teams_have_published_values() -> None:
+    """Two against two new bots: each of the winners gains what is published."""
+    winners, losers = TrueSkill().update([[NEW, NEW], [NEW, NEW]], [0, 1])
+
+    assert all(close(skill, 28.108, 7.774) for skill in winners)
+    assert all(close(skill, 21.892, 7.774) for skill in losers)
+    assert winners[0] == winners[1]
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5, 6])
+def test_exact_ties_are_equal(seats: int) -> None:
+    """New bots that all tie are equal to the last digit."""
+    after = TrueSkill().update([[NEW]] * seats, [0] * seats)
+
+    assert len(set(after)) == 1
+    assert after[0][0].mu == pytest.approx(25.0, abs=1e-6)
+
+
+def test_ties_in_the_middle_are_equal() -> None:
+    """Where the package alone gives 24.998 and 25.002 to bots that tied, they are equal."""
+    first, second, third, fourth = TrueSkill().update([[NEW]] * 4, [0, 1, 1, 2])
+
+    assert second == third
+    assert first[0].mu > second[0].mu > fourth[0].mu
+
+
+def test_seats_do_not_matter() -> None:
+    """The same bots and places in another order of seats get the same values."""
+    skills = [NEW, Skill(30.0, 4.0), Skill(30.0, 5.0), Skill(21.0, 2.0)]
+    ranks = [0, 1, 1, 1]
+    expected = TrueSkill().update([[skill] for skill in skills], ranks)
+
+    for order in permutations(range(4)):
+        after = TrueSkill().update(
+            [[skills[place]] for place in order], [ranks[place] for place in order]
+        )
+        assert after == tuple(expected[place] for place in order)
+
+
+def test_partners_of_different_skill_keep_their_places() -> None:
+    """Each partner's new skill stands where the old one stood, and order does not matter."""
+    strong, weak = Skill(35.0, 3.0), Skill(15.0, 6.0)
+    (one, two), _ = TrueSkill().update([[strong, weak], [NEW, NEW]], [0, 1])
+    _, (three, four) = TrueSkill().update([[NEW, NEW], [weak, strong]], [1, 0])
+
+    assert (one, two) == (four, three)
+    assert one.mu > 35 > two.mu > 15
+
+
+def test_order_of_arrival_does_not_matter() -> None:
+    """Ratings follow the schedule: shuffled results give the same digits."""
+    random = Random(5)
+    matches = [
+        match(n, "".join(random.sample("abcdef", 3)), [random.randrange(-3, 4) for _ in range(3)])
+        for n in range(60)
+    ]
+    expected = fold(matches, TrueSkill())
+
+    for _ in range(5):
+        assert fold(random.sample(matches, k=60), TrueSkill()) == expected
+
+
+def test_the_schedule_does_matter() -> None:
+    """The fold uses the numbers of the matches: exchanged numbers give other ratings."""
+    early = [match(0, "ab", (1, -1)), match(1, "bc", (1, -1))]
+    late = [match(1, "ab", (1, -1)), match(0, "bc", (1, -1))]
+
+    assert fold(early, TrueSkill()) != fold(late, TrueSkill())
+
+
+def test_a_whole_match_is_one_result() -> None:
+    """A match of many decks counts as one win, however high its total."""
+    decks = (((Fraction(9), Fraction(-9)),) * 2,) * 50
+    many = PlayedMatch(number=0, entrants=("a", "b"), decks=decks)
+
+    assert fold([many], TrueSkill()) == fold([match(0, "ab", (1, -1))], TrueSkill())
+
+
+def test_shown_rating_and_margin() -> None:
+    """The rating shown is mu - 3 sigma, the +/- is 2 sigma, and a new bot stands at 0."""
+    best, worst = fold([match(0, "ab", (1, -1))], TrueSkill())
+    (new,) = fold([], TrueSkill(), ["c"])
+
+    assert best.shown == best.skill.mu - 3 * best.skill.sigma
+    assert best.margin == 2 * best.skill.sigma
+    assert (best.entrant, worst.entrant, best.games) == ("a", "b", 1)
+    assert new.shown == 0
+    assert new.games == 0
+
+
+def test_pairs_are_rated_as_teams() -> None:
+    """Both partners of the winning pair gain the same, both losers lose the same."""
+    ratings = fold([match(0, "abcd", (2, -2, 2, -2), sides=(0, 1, 0, 1))], TrueSkill())
+    skills = {rating.entrant: rating.skill for rating in ratings}
+
+    assert skills["a"] == skills["c"] > NEW > skills["b"] == skills["d"]
+
+
+def test_long_streaks_stay_finite() -> None:
+    """Four thousand wins in a row give finite ratings that still move the right way."""
+    system = TrueSkill()
+    winner, loser = system.start(), system.start()
+    for _ in range(4_000):
+        before = winner
+        ((winner,), (loser,)) = system.update([[winner], [loser]], [0, 1])
+
+    assert math.isfinite(winner.mu - loser.mu)
+    assert 0 < winner.sigma < 25.0 / 3
+    assert winner.mu > before.mu > 25 > loser.mu
+
+
+@pytest.mark.parametrize("gap", [10.0, 60.0, 250.0, 1e4, 1e8])
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0), (0, 0)])
+def test_any_gap_can_be_rated(gap: float, ranks: tuple[int, int]) -> None:
+    """The surest win, the greatest upset and the oddest draw give finite ratings."""
+    strong, weak = Skill(25.0 + gap, 1.0), Skill(25.0, 1.0)
+    (up,), (down,) = TrueSkill().update([[strong], [weak]], ranks)
+
+    assert all(map(math.isfinite, (up.mu, up.sigma, down.mu, down.sigma)))
+    if ranks == (0, 1):
+        assert up.mu >= strong.mu
+        assert down.mu <= weak.mu
+    else:
+        assert up.mu < strong.mu
+        assert down.mu > weak.mu
+
+
+@pytest.mark.parametrize("draw_probability", [1e-9, 0.001, 0.5, 0.999])
+def test_corrected_tails_meet_the_formulas_smoothly(draw_probability: float) -> None:
+    """Where the plain formulas give way to those of the tails the ratings take no step."""
+    system = TrueSkill(draw_probability=draw_probability)
+    for rank in (0, 1):
+        means = []
+        for step in range(400):
+            strong, weak = Skill(50.0 + step / 4, 1.0), Skill(25.0, 1.0)
+            ((_,), (down,)) = system.update([[strong], [weak]], [rank, 0])
+            means.append(down.mu)
+        steps = [late - early for early, late in pairwise(means)]
+        assert all(step >= -1e-6 for step in steps)
+        assert max(steps) < 0.02
+
+
+def test_parameters_belong_to_the_system() -> None:
+    """Two systems with draw probabilities of their own do not disturb each other."""
+    rare, common = TrueSkill(draw_probability=0.01), TrueSkill(draw_probability=0.5)
+    before = rare.update([[NEW], [NEW]], [0, 1])
+    other = common.update([[NEW], [NEW]], [0, 1])
+
+    assert other != before
+    assert rare.update([[NEW], [NEW]], [0, 1]) == before
+    assert dataclasses.replace(rare, mu=0.0).start() == Skill(0.0, 25.0 / 3)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "reason"),
+    [
+        ("draw_probability", 0.0, "draw probability 0.0"),
+        ("draw_probability", 1.0, "draw probability 1.0"),
+        ("draw_probability", math.nan, "draw probability nan"),
+        ("sigma", 0.0, "sigma above 0"),
+        ("sigma", math.inf, "finite"),
+        ("beta", 0.0, "beta above 0"),
+        ("tau", -1.0, "finite"),
+    ],
+)
+def test_impossible_parameters_are_refused(parameter: str, value: float, reason: str) -> None:
+    """Parameters under which some result could not be rated are refused."""
+    with pytest.raises(RefusedError, match=reason):
+        TrueSkill(**{parameter: value})
+
+
+def test_numbers_of_matches_must_differ() -> None:
+    """Results of two pools with the same numbers are not mixed up silently."""
+    with pytest.raises(RefusedError, match="same place in the schedule"):
+        fold([match(3, "ab", (1, -1)), match(3, "cd", (1, -1))], TrueSkill())
+
+
+def test_unknown_system_names_the_known() -> None:
+    """An unknown name is an error that lists what there is."""
+    with pytest.raises(NotFoundError, match=r"'elo'; known are: trueskill"):
+        find_rating("elo")
+
+
+@pytest.mark.parametrize("name", RATINGS)
+def test_every_system_rates_every_number_of_seats(name: str) -> None:
+    """Two to six seats and pairs: the best gain, the worst lose, the shape is kept."""
+    system = find_rating(name)
+    new = system.start()
+    for seats in range(2, 7):
+        after = system.update([[new]] * seats, list(range(seats)))
+        assert [len(side) for side in after] == [1] * seats
+        assert after[0][0].mu > new.mu > after[-1][0].mu
+    winners, losers = system.update([[new, new], [new, new]], [0, 1])
+    assert min(winners).mu > new.mu > max(losers).mu
