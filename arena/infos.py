@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from referee.match import TimeControl
+    from referee.results import TimeControl
     from referee.rules import Rules
 
 

@@ -38,7 +38,7 @@ from arena.tables import (
     Result,
     Tournament,
 )
-from referee.match import TimeControl
+from referee.results import TimeControl
 from referee.rules import Rules
 
 if TYPE_CHECKING:

@@ -111,6 +111,7 @@ class Store:
             Session(self._writers) as session,
             session.begin(),
         ):
+            session.connection()
             yield session
 
 

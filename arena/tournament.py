@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from arena.infos import MatchInfo, TournamentInfo
     from arena.store import Store
-    from referee.match import TimeControl
+    from referee.results import TimeControl
     from referee.rules import Rules
 
 

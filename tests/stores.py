@@ -1,0 +1,126 @@
+"""Stores for tests: a home in a temporary folder, bots and a tournament in it."""
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+
+from arena.formats import Pairing
+from arena.ledger import Lease, StoredFault, StoredReport, StoredResult, claim, plan
+from arena.owners import Owner
+from arena.store import Store
+from arena.tables import Bot, BotVersion, Entrant, Tournament
+from referee.rules import Rules
+
+OWNER = Owner("boot-1", "here")
+OTHER = Owner("boot-2", "here")
+
+
+class Hours:
+    """A clock that tests move."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000_000.0
+
+    def __call__(self) -> float:
+        """Tell the time in seconds."""
+        return self.seconds
+
+
+def add_tournament(
+    store: Store, *, bots: Sequence[str] = ("anna", "boris"), matches: int = 1, name: str = "cup"
+) -> int:
+    """Store bots and a tournament of the first two that meet again and again; give its id."""
+    with store.write() as session:
+        tournament = Tournament(
+            name=name,
+            folded=name,
+            created=0,
+            variant="bura",
+            format="round-robin",
+            seats=2,
+            rules=json.dumps(Rules().to_dict()),
+            rounds=matches,
+            decks=2,
+            match_format="series",
+            tables=1,
+            move_time_ms=1000,
+            bank_ms=0,
+            increment_ms=0,
+            startup_ms=5000,
+            sandbox="process",
+            seed="00" * 32,
+            seed_given=True,
+            commitment="c",
+        )
+        session.add(tournament)
+        session.flush()
+        for position, bot_name in enumerate(bots):
+            bot = Bot(name=bot_name, folded=bot_name, created=0)
+            session.add(bot)
+            session.flush()
+            version = BotVersion(
+                bot_id=bot.id or 0,
+                number=1,
+                kind="process",
+                digest=f"sha256:{position}",
+                source="here",
+                created=0,
+            )
+            session.add(version)
+            session.flush()
+            session.add(
+                Entrant(
+                    tournament_id=tournament.id or 0,
+                    position=position,
+                    bot_version_id=version.id or 0,
+                )
+            )
+        number = tournament.id or 0
+    plan(store, number, [Pairing(place + 1, 1, (0, 1)) for place in range(matches)])
+    return number
+
+
+def result(
+    *, scores: tuple[int, ...] = (1, -1), faults: tuple[StoredFault, ...] = ()
+) -> StoredResult:
+    """Give a result of one deck in one leg."""
+    fractions = tuple(map(Fraction, scores))
+    return StoredResult(
+        decks=((fractions,),),
+        totals=fractions,
+        conditions="",
+        milliseconds=5,
+        record="records/cup/1/1/x.jsonl",
+        record_sha256="ab",
+        faults=faults,
+    )
+
+
+def report(seat: int = 0) -> StoredReport:
+    """Give a report of a bot that exited by itself."""
+    return StoredReport(
+        leg=0,
+        seat=seat,
+        position=seat,
+        exit_code=0,
+        signal=None,
+        out_of_memory=False,
+        cpu_seconds=0.1,
+        peak_memory=1 << 33,
+        log="",
+        log_truncated=False,
+    )
+
+
+def lease(
+    store: Store, tournament: int, owner: Owner = OWNER, *, hard_seconds: float = 3600.0
+) -> Lease:
+    """Claim the next match, which must be there."""
+    claimed = claim(store, tournament, owner, hard_seconds=hard_seconds)
+    assert claimed is not None
+    return claimed
+
+
+def fractions(*scores: int) -> tuple[Fraction, ...]:
+    """Give whole scores as results hold them."""
+    return tuple(map(Fraction, scores))
