@@ -1,0 +1,97 @@
+"""The command line `arena`: every command parses, calls one function and prints what it got."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from typing import TYPE_CHECKING, cast
+
+import click
+from click.exceptions import NoSuchCommand
+
+from arena.cli.context import App, home_option
+from arena.cli.errors import DONE, ending_of
+from arena.cli.output import mute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["arena", "main"]
+
+# Names instead of commands: none waits for what only another one imports.
+COMMANDS = {
+    "play": "arena.cli.play:play",
+    "bot": "arena.cli.bots:bot",
+    "tournament": "arena.cli.tournaments:tournament_group",
+    "rankings": "arena.cli.rankings:rankings",
+    "match": "arena.cli.matches:match",
+    "verify": "arena.cli.verify:verify",
+    "variants": "arena.cli.variants:variants",
+}
+
+
+class Commands(click.Group):
+    """The commands, in the order in which a newcomer meets them, imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command with this name, if there is one."""
+        del ctx
+        place = COMMANDS.get(cmd_name)
+        return None if place is None else cast("click.Command", pkgutil.resolve_name(place))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command a line begins with; an unknown one fails and names the near ones.
+
+        Raises:
+            NoSuchCommand: There is no such command.
+        """
+        if args[0] in COMMANDS or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="bura-arena", prog_name="arena")
+@home_option
+def arena() -> None:
+    r"""Run tournaments of bots that play the card game Bura.
+
+    \b
+    Examples:
+      arena play ./my_bot ./other_bot --decks 20
+      arena bot submit alice ./my_bot
+      arena tournament create spring alice bob
+      arena tournament run spring
+      arena rankings
+
+    Exit codes: 0 done, 1 a check or verification failed, 2 usage, 3 environment (engine, disk,
+    database), 130 interrupted.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code.
+
+    Args:
+        arguments: what follows the program's name, by default what the process was given.
+    """
+    app = App()
+    try:
+        code = arena.main(arguments, prog_name="arena", standalone_mode=False, obj=app)
+    except BaseException as error:  # noqa: BLE001 - every ending is decided in one place
+        ending = ending_of(error)
+        if ending.message:
+            app.output.status(f"arena: {ending.message}")
+        code = ending.code
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        mute(sys.stdout)
+    return code if isinstance(code, int) else DONE

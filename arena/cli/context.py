@@ -1,0 +1,109 @@
+"""What every command shares: where the arena lives, the two streams, and the options for both."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from arena.cli.output import Output
+from arena.errors import NotFoundError
+from arena.home import HOME_VARIABLE, Home, find_home
+from arena.store import Store
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class App:
+    """The state of one call of the command line."""
+
+    def __init__(self) -> None:
+        self.output = Output()
+        self.given_home: Path | None = None
+
+    @property
+    def home(self) -> Home:
+        """The arena's folder: --home of the command, else of the group, else the default."""
+        return find_home(self.given_home)
+
+    def new_store(self) -> Store:
+        """Open the arena's database, made first if need be."""
+        return Store.open(self.home)
+
+    def open_store(self) -> Store:
+        """Open the arena's database, to read what is there.
+
+        Raises:
+            NotFoundError: There is no arena in this folder.
+        """
+        home = self.home
+        if not home.database.exists():
+            raise NotFoundError(
+                f"there is no arena in {home.path}",
+                "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
+            )
+        return Store.open(home)
+
+
+pass_app = click.make_pass_decorator(App)
+
+
+def _set_home(context: click.Context, _: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        context.ensure_object(App).given_home = value
+
+
+def home_option(command: Command) -> Command:
+    """Let the command take --home."""
+    return click.option(
+        "--home",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        expose_value=False,
+        callback=_set_home,
+        is_eager=True,
+        help=f"Folder of the database, records and logs; else {HOME_VARIABLE}, else ./.arena.",
+    )(command)
+
+
+def json_option(command: Command) -> Command:
+    """Let the command take --json, as the argument `as_json`."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON on stdout, and nothing else there."
+    )(command)
+
+
+class Documented(click.Command):
+    """A command whose help ends with examples and with the fields of its JSON.
+
+    Args:
+        examples: command lines that work.
+        fields: what --json prints, from name to meaning; `[]` marks the items of a list and `*`
+            stands for names that are data.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        examples: Sequence[str] = (),
+        fields: dict[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(*args, **options)
+        self.examples = examples
+        self.fields = fields or {}
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples and the fields under the options."""
+        del ctx
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+        if self.fields:
+            with formatter.section("Fields of --json"):
+                formatter.write_dl(list(self.fields.items()))
+
+
+class DocumentedGroup(Documented, click.Group):
+    """A group of commands whose help ends with examples."""

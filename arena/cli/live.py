@@ -1,0 +1,60 @@
+"""A running tournament on the terminal: status lines, the bar, what stopping does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.cli.words import count, number
+from arena.infos import MatchState
+
+if TYPE_CHECKING:
+    from arena.cli.output import Bar
+    from arena.infos import MatchInfo
+
+
+class StatusLines:
+    """Tells of matches in the lines that users of chess tools know.
+
+    Args:
+        bar: where the lines and the count go.
+        total: matches in the schedule.
+        done: matches that were played before.
+    """
+
+    def __init__(self, bar: Bar, total: int, done: int) -> None:
+        self._bar = bar
+        self._total = total
+        self._done = done
+
+    def started(self, match: MatchInfo) -> None:
+        """A match was given to a worker."""
+        self._bar.status(f"Started match {match.number} of {self._total} ({_pairing(match)})")
+
+    def finished(self, match: MatchInfo) -> None:
+        """A match was recorded."""
+        self._done += 1
+        self._bar.set(self._done)
+        line = f"Finished match {match.number} ({_pairing(match)}): {score(match)}"
+        self._bar.status(f"{line} {{{_reason(match)}}}")
+
+    def voided(self, match: MatchInfo, reason: str) -> None:
+        """An attempt did not count; the match is played again unless it stays incomplete."""
+        after = "given up" if match.state is MatchState.INCOMPLETE else "to be played again"
+        self._bar.status(f"Void match {match.number} ({_pairing(match)}): {reason}; {after}")
+
+    def note(self, text: str) -> None:
+        """Something the organiser should know, in one line."""
+        self._bar.status(text)
+
+
+def _pairing(match: MatchInfo) -> str:
+    return " vs ".join(match.entrants)
+
+
+def score(match: MatchInfo) -> str:
+    """Return the totals of a match in the order of its entrants, "-" while there are none."""
+    return "-" if match.scores is None else " : ".join(number(total) for total in match.scores)
+
+
+def _reason(match: MatchInfo) -> str:
+    return count(match.faults, "fault") if match.faults else "no faults"

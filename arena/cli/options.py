@@ -1,0 +1,167 @@
+"""Options that several commands take, and how their values are read."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeVar
+
+import click
+
+from referee.match import TimeControl
+from referee.variants import find_variant
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+SANDBOX_WORDS = {"docker": "container", "process": "process"}
+"""What the command line calls the backends, which are named after their mechanism."""
+
+DAY = 86_400
+STARTUP_SECONDS = 20
+SEED_HEX = re.compile("[0-9a-fA-F]{64}")
+
+
+class Seconds(click.ParamType[Decimal]):
+    """A time in seconds, to the millisecond."""
+
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        """Return the number, or fail saying what a time looks like."""
+        try:
+            seconds = Decimal(value)
+        except InvalidOperation:
+            self.fail(f"{value!r} is no time; give seconds, for example 0.5", param, ctx)
+        if not (seconds.is_finite() and 0 <= seconds <= DAY):
+            self.fail(f"{value!r} is out of range; give 0 to {DAY} seconds", param, ctx)
+        return seconds
+
+
+class BankAndIncrement(click.ParamType[tuple[Decimal, Decimal]]):
+    """A bank per leg and an increment per decision, in seconds: BANK+INC."""
+
+    name = "bank+inc"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Decimal, Decimal]:
+        """Return bank and increment, or fail saying what they look like."""
+        if isinstance(value, tuple):
+            return value
+        bank, _, increment = value.partition("+")
+        seconds = Seconds()
+        return seconds.convert(bank, param, ctx), seconds.convert(increment or "0", param, ctx)
+
+
+class Seed(click.ParamType[bytes]):
+    """32 bytes from 64 hexadecimal digits, or from any other text by its SHA-256."""
+
+    name = "seed"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bytes:
+        """Return the 32 bytes."""
+        if isinstance(value, bytes):
+            return value
+        if not value:
+            self.fail("the seed is empty; give a number, a word or 64 hex digits", param, ctx)
+        if SEED_HEX.fullmatch(value):
+            return bytes.fromhex(value)
+        return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()
+
+
+def _sandbox_word(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> str | None:
+    return None if value is None else SANDBOX_WORDS[value]
+
+
+def sandbox_option(command: Command) -> Command:
+    """Let the command take --sandbox, as the name of a backend."""
+    return click.option(
+        "--sandbox",
+        type=click.Choice(list(SANDBOX_WORDS)),
+        default="docker",
+        show_default=True,
+        callback=_sandbox_word,
+        help="Where bots run. A process is no security boundary: only for bots you trust.",
+    )(command)
+
+
+def game_options(command: Command) -> Command:
+    """Let the command take what every kind of match is made of."""
+    for option in reversed(GAME_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _variant_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    find_variant(value)
+    return value
+
+
+GAME_OPTIONS = (
+    click.option(
+        "--variant",
+        default="bura",
+        show_default=True,
+        callback=_variant_name,
+        help="The game; `arena variants` lists them.",
+    ),
+    click.option(
+        "--decks",
+        type=click.IntRange(1, 100_000),
+        default=100,
+        show_default=True,
+        help="Decks a match; each is played once per rotation of the seats.",
+    ),
+    click.option(
+        "--match-format",
+        default="series",
+        show_default=True,
+        help="How deals add up to a match; `native` is the variant's own way.",
+    ),
+    click.option(
+        "--tables",
+        type=click.IntRange(1, 256),
+        help="Deals played side by side in a leg.  [default: by match format]",
+    ),
+    click.option(
+        "--move-time",
+        type=Seconds(),
+        default="1",
+        show_default=True,
+        metavar="SECONDS",
+        help="Time for one decision.",
+    ),
+    click.option(
+        "--tc",
+        type=BankAndIncrement(),
+        default="0+0",
+        metavar="BANK+INC",
+        help="Bank of seconds per leg beside the move time, and seconds gained per decision.",
+    ),
+    click.option(
+        "--seed",
+        type=Seed(),
+        metavar="SEED",
+        help="A number, a word, or 64 hex digits.  [default: drawn in secret, committed to]",
+    ),
+)
+
+
+def time_control(move_time: Decimal, bank: tuple[Decimal, Decimal]) -> TimeControl:
+    """Return the time control that --move-time and --tc name."""
+    return TimeControl(
+        move_time_ms=_milliseconds(move_time),
+        bank_ms=_milliseconds(bank[0]),
+        increment_ms=_milliseconds(bank[1]),
+        startup_ms=STARTUP_SECONDS * 1000,
+    )
+
+
+def _milliseconds(seconds: Decimal) -> int:
+    return int(seconds * 1000)

@@ -1,0 +1,234 @@
+"""What the commands print, and how: results on stdout, everything about progress on stderr.
+
+Text from outside (bot names, logs, error messages) is data. It passes through `plain` before it
+reaches a terminal, and no markup is interpreted in it. A reader that closes the pipe mutes the
+stream and nothing else: the command goes on and ends with the exit code it would have had.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column as RichColumn
+from rich.table import Table
+from rich.text import Text
+
+UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that move a cursor, turn the direction of text or show nothing at all."""
+
+WIDE = 10_000
+"""Columns of a stream that is no terminal: there, rows are for programs and are not folded."""
+
+NARROWEST_FOLD = 10
+"""Columns a foldable column needs before a table is given up for one field a line."""
+
+
+def plain(text: object) -> str:
+    """Return the text on one line, with what a terminal would obey made visible as escapes."""
+    return "".join(
+        char if unicodedata.category(char) not in UNPRINTABLE else _escape(char)
+        for char in str(text)
+    )
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text, each made safe to print; tabs become blanks."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return [plain(line.expandtabs(4)) for line in lines]
+
+
+class Stream:
+    """A text stream that never raises on what it is given nor on a reader that has gone."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+        reconfigure = getattr(file, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+        self.is_live = bool(file.isatty()) and os.environ.get("TERM") not in {"dumb", "unknown"}
+        self.console = Console(
+            file=file,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            force_terminal=self.is_live,
+            width=None if file.isatty() else WIDE,
+        )
+
+    def write(self, text: str) -> None:
+        """Write and flush at once, so that a closed pipe shows here and not at exit."""
+        try:
+            self.file.write(text)
+            self.file.flush()
+        except BrokenPipeError:
+            mute(self.file)
+
+    def render(self, item: object) -> None:
+        """Write something that rich can draw."""
+        with self.console.capture() as capture:
+            self.console.print(item)
+        lines = capture.get().splitlines()
+        self.write("".join(f"{line.rstrip()}\n" for line in lines))
+
+
+def mute(file: TextIO) -> None:
+    """Send what is still written to the file, and what it holds back, nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, file.fileno())
+        os.close(nowhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table; only a column of free text may fold."""
+
+    title: str
+    justify: Literal["left", "right"] = "left"
+    fold: bool = False
+
+
+class Output:
+    """The two streams of a command."""
+
+    def __init__(self) -> None:
+        self.out = Stream(sys.stdout)
+        self.err = Stream(sys.stderr)
+
+    def line(self, text: object = "") -> None:
+        """Print one line of result."""
+        self.out.write(f"{plain(text)}\n")
+
+    def lines(self, text: str) -> None:
+        """Print a text of several lines."""
+        for line in plain_lines(text):
+            self.out.write(f"{line}\n")
+
+    def status(self, text: object) -> None:
+        """Print one line about how things are going, on stderr."""
+        self.err.write(f"{plain(text)}\n")
+
+    def json(self, value: object) -> None:
+        """Print a value as JSON in ASCII, which every terminal and every pipe can carry."""
+        self.out.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+
+    def fields(self, pairs: Mapping[str, object]) -> None:
+        """Print one `name: value` a line, values aligned."""
+        width = max((len(name) for name in pairs), default=0) + 2
+        for name, value in pairs.items():
+            self.line(f"{name + ':':<{width}}{value}".rstrip())
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+        """Print a table, or one field a line where the terminal is too narrow for it."""
+        cells = [[plain(value) for value in row] for row in rows]
+        if _least_width(columns, cells) > self.out.console.width:
+            self._records(columns, cells)
+            return
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(
+                Text(column.title),
+                justify=column.justify,
+                no_wrap=not column.fold,
+                overflow="fold",
+            )
+        for row in cells:
+            table.add_row(*(Text(cell) for cell in row))
+        self.out.render(table)
+
+    def _records(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        for number, row in enumerate(rows):
+            if number:
+                self.line()
+            titles = [column.title for column in columns]
+            self.fields(dict(zip(titles, row, strict=True)))
+
+    @contextlib.contextmanager
+    def progress(self, title: str, total: int, unit: str) -> Iterator["Bar"]:
+        """Show a bar with rate and time left on stderr while the block runs.
+
+        Where stderr is no terminal there is no bar: the caller's status lines are the progress.
+
+        Args:
+            title: what is being done, in a word or two.
+            total: how many units there are.
+            unit: what is counted, in the plural.
+        """
+        if not self.err.is_live:
+            yield Bar(self)
+            return
+        columns = [
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            RateColumn(unit),
+            TimeRemainingColumn(),
+        ]
+        with Progress(*columns, console=self.err.console, transient=True) as progress:
+            yield Bar(self, progress, progress.add_task(plain(title), total=total))
+
+
+def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
+    widths = []
+    for number, column in enumerate(columns):
+        widest = max([cell_len(column.title), *(cell_len(row[number]) for row in rows)])
+        widths.append(min(widest, NARROWEST_FOLD) if column.fold else widest)
+    return sum(widths) + 2 * (len(columns) - 1)
+
+
+class RateColumn(ProgressColumn):
+    """Units per second, or per minute where a unit takes longer than a second."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        super().__init__(table_column=RichColumn(no_wrap=True))
+
+    def render(self, task: Task) -> Text:
+        """Return the rate as text, blank until one unit is done."""
+        speed = task.finished_speed or task.speed
+        if not speed:
+            return Text("")
+        if speed < 1:
+            return Text(f"{speed * 60:.1f} {self.unit}/min")
+        return Text(f"{speed:.1f} {self.unit}/s")
+
+
+@dataclass(slots=True)
+class Bar:
+    """A progress bar, or nothing but its status lines where there is no terminal."""
+
+    output: Output
+    progress: Progress | None = None
+    task: Any = field(default=None)
+
+    def status(self, text: object) -> None:
+        """Print a line above the bar."""
+        if self.progress is None:
+            self.output.status(text)
+        else:
+            self.progress.console.print(Text(plain(text)))
+
+    def set(self, completed: int) -> None:
+        """Move the bar to this many units."""
+        if self.progress is not None:
+            self.progress.update(self.task, completed=completed)

@@ -1,0 +1,254 @@
+"""`arena tournament`: create a tournament, run or resume it, see how it stands."""
+
+import shlex
+from decimal import Decimal
+
+import click
+
+from arena import queries, tournament
+from arena.cli.context import App, Documented, DocumentedGroup, json_option, pass_app
+from arena.cli.live import StatusLines
+from arena.cli.options import game_options, sandbox_option, time_control
+from arena.cli.output import Column
+from arena.cli.standings import print_standings
+from arena.cli.words import NO_BOUNDARY
+from arena.formats import FORMATS
+from arena.infos import TournamentInfo
+from arena.store import Store
+from arena.tournament import RunReport, StopFlag, TournamentOptions
+
+COLUMNS = (
+    Column("Tournament", fold=True),
+    Column("State"),
+    Column("Variant"),
+    Column("Format"),
+    Column("Bots", "right"),
+    Column("Played", "right"),
+    Column("Created"),
+)
+INFO_FIELDS = {
+    "name": "name of the tournament",
+    "state": "planned, running, paused, finished or incomplete",
+    "created": "time of creation (ISO 8601)",
+    "variant": "name of the game's variant",
+    "format": "who meets whom",
+    "match_format": "how deals add up to a match",
+    "rounds": "cycles of the schedule",
+    "decks": "decks a match",
+    "sandbox": "where the bots run: container or process",
+    "entrants[]": "name@version of an entrant",
+    "matches.total": "matches scheduled so far",
+    "matches.done": "matches with a result",
+    "matches.running": "matches being played",
+    "matches.planned": "matches to be played",
+    "matches.incomplete": "matches given up after too many void attempts, never scored",
+    "commitment": "SHA-256 of the secret seed, public from the start",
+    "seed": "the seed in hex once the last match is done, else null",
+}
+
+
+@click.group("tournament", cls=DocumentedGroup, examples=["arena tournament run spring"])
+def tournament_group() -> None:
+    """Create tournaments, run or resume them, and see how they stand."""
+
+
+@tournament_group.command(
+    "create",
+    cls=Documented,
+    examples=[
+        "arena tournament create spring alice bob",
+        "arena tournament create spring alice@1 alice@2 --rounds 3 --decks 200",
+        "arena tournament create quick alice bob --move-time 0.2 --tc 30+0.1",
+    ],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT...")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    default="round-robin",
+    show_default=True,
+    help="Who meets whom.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 10_000),
+    default=1,
+    show_default=True,
+    help="Cycles of the schedule.",
+)
+@click.option(
+    "--seats", type=click.IntRange(2, 6), default=2, show_default=True, help="Seats a match."
+)
+@game_options
+@sandbox_option
+@json_option
+@pass_app
+def create(
+    app: App,
+    *,
+    name: str,
+    bots: tuple[str, ...],
+    format_name: str,
+    rounds: int,
+    seats: int,
+    variant: str,
+    decks: int,
+    match_format: str,
+    tables: int | None,
+    move_time: Decimal,
+    tc: tuple[Decimal, Decimal],
+    seed: bytes | None,
+    sandbox: str,
+    as_json: bool,
+) -> None:
+    """Make the tournament NAME of the given bots, and commit to its seed.
+
+    BOT is the name of a submitted bot (its newest version) or name@version. Nothing is played yet.
+    """
+    options = TournamentOptions(
+        name=name,
+        bots=bots,
+        time=time_control(move_time, tc),
+        variant=variant,
+        format=format_name,
+        seats=seats,
+        rounds=rounds,
+        decks=decks,
+        match_format=match_format,
+        tables=tables,
+        seed=seed,
+        sandbox=sandbox,
+    )
+    with app.open_store() as store:
+        info = tournament.create(store, options)
+    if as_json:
+        app.output.json(info_json(info))
+        return
+    app.output.fields(
+        {
+            "tournament": info.name,
+            "entrants": ", ".join(entrant.name for entrant in info.entrants),
+            "matches": info.total,
+            "commitment": info.commitment,
+        }
+    )
+    app.output.status(f"run it: {run_command(app, info)}")
+
+
+@tournament_group.command(
+    "list",
+    cls=Documented,
+    examples=["arena tournament list", "arena tournament list --json"],
+    fields=INFO_FIELDS,
+)
+@json_option
+@pass_app
+def list_tournaments(app: App, *, as_json: bool) -> None:
+    """List the tournaments, oldest first; --json prints an array."""
+    with app.open_store() as store:
+        infos = queries.tournaments(store)
+    if as_json:
+        app.output.json([info_json(info) for info in infos])
+    elif infos:
+        app.output.table(COLUMNS, [_row(info) for info in infos])
+    else:
+        app.output.status("no tournaments yet; type: arena tournament create NAME BOT BOT")
+
+
+@tournament_group.command(
+    "run",
+    cls=Documented,
+    examples=["arena tournament run spring", "arena tournament run spring --concurrency 4"],
+    fields={
+        "interrupted": "whether the run was stopped before the schedule was played",
+        "played": "matches this run recorded",
+        "voided": "attempts that did not count for a reason of the platform's",
+        **{f"tournament.{name}": meaning for name, meaning in INFO_FIELDS.items()},
+    },
+)
+@click.argument("name")
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    help="Matches at the same time.  [default: what the cores allow]",
+)
+@json_option
+@click.pass_context
+def run(context: click.Context, *, name: str, concurrency: int | None, as_json: bool) -> None:
+    """Play what is left of the tournament NAME: the same command starts and resumes it.
+
+    Ctrl-C once lets the running matches end, twice stops at once; nothing recorded is lost.
+    """
+    app = context.ensure_object(App)
+    with app.open_store() as store:
+        report = _run(app, store, name, concurrency)
+        if as_json:
+            app.output.json(_report_json(report))
+        else:
+            print_standings(app, store, report.tournament)
+    if report.tournament.planned or report.tournament.running:
+        app.output.status(f"resume it: {run_command(app, report.tournament)}")
+    context.exit(report.exit_code)
+
+
+def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunReport:
+    info = queries.tournament(store, name)
+    if not info.is_sandboxed:
+        app.output.status(NO_BOUNDARY)
+    with (
+        app.output.progress(info.name, info.total, "matches") as bar,
+        StopFlag().signals() as stop,
+    ):
+        bar.set(info.done)
+        lines = StatusLines(bar, info.total, info.done)
+        return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
+
+
+def _report_json(report: RunReport) -> dict[str, object]:
+    return {
+        "interrupted": report.interrupted,
+        "played": report.played,
+        "voided": report.voided,
+        "tournament": info_json(report.tournament),
+    }
+
+
+def run_command(app: App, info: TournamentInfo) -> str:
+    """Return the command that starts or resumes a tournament, as it can be pasted."""
+    home = [] if app.given_home is None else ["--home", str(app.given_home)]
+    return shlex.join(["arena", "tournament", "run", info.name, *home])
+
+
+def _row(info: TournamentInfo) -> tuple[object, ...]:
+    played = f"{info.done}/{info.total}"
+    created = f"{info.created:%Y-%m-%d %H:%M}"
+    entrants = len(info.entrants)
+    return info.name, info.state, info.variant, info.format, entrants, played, created
+
+
+def info_json(info: TournamentInfo) -> dict[str, object]:
+    """Return a tournament under the names of `INFO_FIELDS`."""
+    return {
+        "name": info.name,
+        "state": info.state,
+        "created": info.created.isoformat(),
+        "variant": info.variant,
+        "format": info.format,
+        "match_format": info.match_format,
+        "rounds": info.rounds,
+        "decks": info.decks,
+        "sandbox": info.sandbox,
+        "entrants": [entrant.name for entrant in info.entrants],
+        "matches": {
+            "total": info.total,
+            "done": info.done,
+            "running": info.running,
+            "planned": info.planned,
+            "incomplete": info.incomplete,
+        },
+        "commitment": info.commitment,
+        "seed": info.seed.hex() if info.seed is not None else None,
+    }

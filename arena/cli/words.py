@@ -1,0 +1,66 @@
+"""Values in the words of the command line."""
+
+from fractions import Fraction
+from pathlib import Path
+
+from referee.players import FaultKind
+
+FAULT_WORDS = {
+    FaultKind.NO_CONNECT: "never connected to the referee",
+    FaultKind.START_FAILED: "could not be started",
+    FaultKind.TIMEOUT: "answered too late",
+    FaultKind.CRASH: "crashed",
+    FaultKind.OUT_OF_MEMORY: "used more memory than allowed",
+    FaultKind.DISCONNECTED: "closed its connection",
+    FaultKind.ILLEGAL_ACTION: "chose an action that was not offered",
+    FaultKind.OUT_OF_TURN: "answered when nothing was asked",
+    FaultKind.DOUBLE_ACTION: "answered the same turn twice",
+    FaultKind.PROTOCOL: "sent a message that cannot be read",
+}
+
+MINUTE = 60
+
+NO_BOUNDARY = "bots run as plain processes: this is no security boundary"
+
+
+def number(value: Fraction | float, digits: int = 2) -> str:
+    """Return a number with at most so many decimals, without trailing zeros."""
+    text = f"{float(value):.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
+
+
+def signed(value: Fraction | float, digits: int = 3) -> str:
+    """Return a number with its sign and all its decimals, so that columns line up."""
+    return f"{float(value):+.{digits}f}"
+
+
+def count(amount: int, singular: str) -> str:
+    """Return the amount with its noun in the right number."""
+    return f"{amount} {singular}" if amount == 1 else f"{amount} {singular}s"
+
+
+def fault_words(kind: str) -> str:
+    """Return what a bot did, as the end of a sentence that begins with its name."""
+    return FAULT_WORDS[FaultKind(kind)]
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit that suits it."""
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    if value < MINUTE:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), MINUTE)
+    return f"{minutes} min {rest:02d} s"
+
+
+def digest(text: str) -> str:
+    """Return the first twelve digits of a digest, as the engine's own tools show it."""
+    return text.removeprefix("sha256:")[:12]
+
+
+def path_text(path: Path) -> str:
+    """Return a path as short as it can be typed here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
