@@ -4,54 +4,64 @@ import enum
 from typing import Final, TypeAlias
 
 NOBODY: Final = -1
+EVERYBODY: Final = (1 << 16) - 1
+NO_NUMBER: Final = 0
 
 
 class EventKind(enum.IntEnum):
     """The kinds of event, and what the seat, the cards and the number of an event mean.
 
-    Cards that some may not see still show them how many they are.
+    A combination's number is one more than its place in the rules' list; 0 is none.
     """
 
-    REDEAL = 0
-    """A combination was dealt, so the cards are dealt again."""
-    DEAL = 1
+    REDEAL = 1
+    """A combination was dealt, or no indicator could be turned: the cards are dealt again."""
+    DEAL = 2
     """A seat gets its hand."""
-    TURN = 2
-    """The indicator is turned up; number 1 if it goes back into the stock, else 0."""
-    CUT = 3
+    INDICATOR = 3
+    """The indicator is turned up."""
+    END_TURNED = 4
+    """The card turned up is an end, goes back into the stock, and another is turned."""
+    CUT = 5
     """A seat cuts a card for the first lead."""
-    GUESS = 4
-    """A seat names the colour of the trump card; number 1 is red, 0 black."""
-    LEAD = 5
-    """A seat leads cards."""
-    PLAY = 6
-    """A seat plays cards face up; number 1 if they beat, else 0."""
-    HIDE = 7
-    """A seat plays cards face down."""
-    TAKE = 8
-    """A seat takes the trick of that many cards."""
-    LOOK = 9
+    RED = 6
+    """A seat says that the trump card is red."""
+    BLACK = 7
+    """A seat says that the trump card is black."""
+    LEAD = 8
+    """A seat leads cards; with a number it declares that combination by it."""
+    PLAY = 9
+    """A seat answers with cards face up that do not beat."""
+    BEAT = 10
+    """A seat answers with cards face up that beat."""
+    HIDE = 11
+    """A seat answers with cards face down."""
+    TAKE = 12
+    """A seat takes the trick."""
+    LOOK = 13
     """The taker looks at the closed cards of its trick."""
-    DRAW = 10
+    DRAW = 14
     """A seat draws cards from the stock."""
-    CLAIM = 11
-    """A seat claims; the number is the points it captured."""
-    COMBINATION = 12
-    """A seat wins by the combination of that number in the rules' list."""
-    STOP = 13
-    """A seat stops with the combination of that number and leads it."""
-    STOP_LOST = 14
+    CLAIM = 15
+    """A seat claims."""
+    COMBINATION = 16
+    """A seat wins by the combination of that number."""
+    STOP = 17
+    """A seat stops with the combination of that number; its lead follows."""
+    STOP_LOST = 18
     """A seat's stop with the combination of that number does not count."""
-    OFFER = 15
+    OFFER = 19
     """A seat offers cards of one rank, face down."""
-    ACCEPT = 16
-    """A seat accepts the offer, or the stake of that number."""
-    REFUSE = 17
+    ACCEPT = 20
+    """A seat accepts the offer, or else the stake of that number."""
+    REFUSE = 21
     """A seat refuses the offer."""
-    RAISE = 18
+    RAISE = 22
     """A seat raises the stake to that number."""
-    DECLINE = 19
-    """A seat declines the raise and pays the stake of that number."""
+    DECLINE = 23
+    """A seat declines the raise, is out of the deal and pays the stake of that number."""
+    PASS = 24
+    """A seat that could claim or raise does not; a pass in a stop window is no event."""
 
 
 Event: TypeAlias = tuple[EventKind, int, int, int, int]

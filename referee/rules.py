@@ -5,6 +5,7 @@ from referee.dealing import DealSource, FixedSource
 from referee.events import Event, EventKind
 from referee.options import Combination, Rules, RulesError
 from referee.outcomes import Outcome, Reason, highest_weight
+from referee.state import IllegalActionError, State, TurnKind, deal, fault_outcome
 
 __all__ = [
     "Action",
@@ -15,9 +16,14 @@ __all__ = [
     "Event",
     "EventKind",
     "FixedSource",
+    "IllegalActionError",
     "Outcome",
     "Reason",
     "Rules",
     "RulesError",
+    "State",
+    "TurnKind",
+    "deal",
+    "fault_outcome",
     "highest_weight",
 ]

@@ -1,0 +1,905 @@
+"""A deal in play: who is asked, what they may do, what becomes of what they choose.
+
+States change in place, because a tournament of millions of deals is played through them; copy one
+before looking ahead. Who may see what is decided elsewhere: a state knows everything.
+"""
+
+import enum
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from referee.actions import (
+    ACCEPT,
+    BLACK,
+    CLAIM,
+    DECLINE,
+    PASS,
+    RAISE,
+    RED,
+    REFUSE,
+    Action,
+    ActionKind,
+)
+from referee.beating import strengths
+from referee.cards import (
+    ALL_CARDS,
+    CARD_COUNT,
+    RED_SUITS,
+    Cards,
+    Suit,
+    is_end,
+    points,
+    rank_of,
+    suit_of,
+)
+from referee.combinations import Effect, Held
+from referee.dealing import NOWHERE, DealSource, TurnedUp, cut_for_lead, turn_indicator
+from referee.events import EVERYBODY, NOBODY, Event, EventKind
+from referee.options import Combination, Rules
+from referee.outcomes import HIGHEST_STAKE, Outcome, Reason, highest_weight
+from referee.tables import Actions, Tables, TrumpTables, tables_for
+
+NOTHING: Final[Actions] = ()
+_PASS_ONLY: Final = (PASS,)
+_CLAIM_OR_NOT: Final = (PASS, CLAIM)
+_RAISE_OR_NOT: Final = (PASS, RAISE)
+_ANSWER_OFFER: Final = (ACCEPT, REFUSE)
+_COLOURS: Final = (RED, BLACK)
+_ANSWER_RAISE: Final = (ACCEPT, DECLINE, RAISE)
+_NO_HOLDERS: Final[dict[int, Held]] = {}
+_FOUR_SINGLES: Final = 4
+_HIGH_MARK, _LOW_MARK = 31, 21
+_SEATS: Final = tuple(
+    tuple(seat for seat in range(12) if waiting >> seat & 1) for waiting in range(1 << 12)
+)
+
+_DEAL, _LEAD, _PLAY = EventKind.DEAL, EventKind.LEAD, EventKind.PLAY
+_BEAT, _HIDE, _TAKE, _DRAW = EventKind.BEAT, EventKind.HIDE, EventKind.TAKE, EventKind.DRAW
+_INDICATOR = EventKind.INDICATOR
+_FIRST_HIDE: Final = ActionKind.HIDE << CARD_COUNT
+
+
+class IllegalActionError(ValueError):
+    """A seat chose what it may not do, or was not asked."""
+
+
+class TurnKind(enum.Enum):
+    """What kind of decision a seat is asked for."""
+
+    LEAD = "lead"
+    STOP = "stop"
+    RESPOND = "respond"
+    FINAL_CLAIM = "final_claim"
+    TAKEN = "taken"
+    OFFER = "offer"
+    RAISE = "raise"
+    RAISED = "raised"
+    COLOUR = "colour"
+
+
+_LEAD_TURN, _RESPOND_TURN = TurnKind.LEAD, TurnKind.RESPOND
+
+Play: TypeAlias = tuple[int, int, bool, bool]
+"""What a seat put on the table: seat, cards as a bitmask, whether they lie open, whether they beat.
+
+A lead counts as beating.
+"""
+
+Step: TypeAlias = "Callable[[State, int, Action], None]"
+"""What becomes of a choice."""
+
+
+class State:
+    """A deal in play.
+
+    Attributes:
+        rules: What is played.
+        seats: How many play.
+        dealer: The dealer's seat.
+        leader: The seat that leads to this trick, or is due to.
+        first_leader: The seat that was due to lead first.
+        trump: The trump suit, or None in a game without trumps.
+        indicator: The card that fixed the trump while it is known to lie in the stock, else None.
+        end_turned: Whether the first card turned up was an ace or a ten.
+        hands: The hand of each seat as a bitmask.
+        captured: The cards each seat captured as a bitmask.
+        tricks: How many tricks each seat took.
+        table: The plays of the trick in progress, the lead first.
+        last_trick: The plays of the trick before it.
+        last_taker: Who took that trick, or None before there was one.
+        asked: The seats that must choose now, ascending; empty when the deal is over.
+        window: Whether all of them were asked at the same moment, each whatever it holds.
+        stake: The stake of the deal in force.
+        proposed: The stake of a raise that waits for answers, else 0.
+        active: The seats in the deal as a bitmask; who declines a raise leaves it.
+        closed: The cards on the table and captured that lie face down, as a bitmask.
+        knows_closed: For each seat the closed cards it knows, as a bitmask.
+        public: Cards in hands that everybody knows to be there, as a bitmask.
+        outcome: How the deal ended, or None while it goes on.
+        events: What happened so far.
+    """
+
+    __slots__ = (
+        "_answerers",
+        "_best_seat",
+        "_choices",
+        "_declared",
+        "_declined",
+        "_drawn",
+        "_holders",
+        "_indicator_at",
+        "_offered",
+        "_options",
+        "_orders",
+        "_plays",
+        "_pot",
+        "_raiser",
+        "_responders",
+        "_step",
+        "_stock",
+        "_tables",
+        "_target",
+        "_trumps",
+        "_turn",
+        "_turned",
+        "_waiting",
+        "active",
+        "asked",
+        "captured",
+        "closed",
+        "dealer",
+        "end_turned",
+        "events",
+        "first_leader",
+        "hands",
+        "indicator",
+        "knows_closed",
+        "last_taker",
+        "last_trick",
+        "leader",
+        "offered",
+        "outcome",
+        "proposed",
+        "public",
+        "rules",
+        "seats",
+        "stake",
+        "table",
+        "tricks",
+        "trump",
+        "window",
+    )
+
+    def __init__(self, tables: Tables, dealer: int) -> None:
+        seats = len(tables.sides)
+        self._tables = tables
+        self.rules = tables.rules
+        self.seats = seats
+        self.dealer = dealer
+        self.leader = self.first_leader = (dealer + 1) % seats
+        self.trump: Suit | None = None
+        self.indicator: int | None = None
+        self.end_turned = False
+        self.hands: list[int] = []
+        self.captured = [0] * seats
+        self.tricks = [0] * seats
+        self.table: list[Play] = []
+        self.last_trick: list[Play] = []
+        self.last_taker: int | None = None
+        self.asked: tuple[int, ...] = ()
+        self.window = False
+        self.stake = 1
+        self.proposed = 0
+        self.offered = 0
+        self.active = tables.everyone
+        self.closed = 0
+        self.knows_closed = [0] * seats
+        self.public = 0
+        self.outcome: Outcome | None = None
+        self.events: list[Event] = []
+        self._options: list[Actions] = [NOTHING] * seats
+        self._orders = tables.orders(tables.everyone)
+        self._choices: list[Action] = [PASS] * seats
+        self._waiting = 0
+        self._holders: dict[int, Held] = {}
+        self._declared = 0
+        self._declined: tuple[tuple[int, int], ...] = ()
+        self._raiser = NOBODY
+        self._answerers: tuple[int, ...] = ()
+        self._drawn = 0
+        self._stock: Sequence[int] = ()
+        self._indicator_at = NOWHERE
+        self._pot = 0
+        self._target = 0
+        self._best_seat = self.leader
+        self._responders: tuple[int, ...] = ()
+        self._plays = tables.plays[1]
+        self._trumps: TrumpTables
+        self._turned: TurnedUp | None = None
+        self._turn = TurnKind.LEAD
+        self._step: Step = State._choose_lead
+
+    @property
+    def stock(self) -> tuple[int, ...]:
+        """The cards of the stock in the order in which they are drawn."""
+        return tuple(self._stock[self._drawn :])
+
+    def legal_actions(self, seat: int) -> Actions:
+        """Return what the seat may do now; empty exactly if it is not asked."""
+        return self._options[seat]
+
+    def kind_of_turn(self, seat: int) -> TurnKind:
+        """Return what kind of decision the seat is asked for; call it for asked seats only."""
+        return TurnKind.STOP if self.window and seat != self.leader else self._turn
+
+    def apply(self, seat: int, action: Action) -> None:
+        """Take the choice of an asked seat; when all asked seats have chosen the deal moves on.
+
+        Raises:
+            IllegalActionError: The seat is not asked, or may not do that.
+        """
+        if action not in self._options[seat]:
+            raise IllegalActionError(
+                f"seat {seat} may not {action}: expected one of its {len(self._options[seat])}"
+                " legal actions"
+            )
+        self._options[seat] = NOTHING
+        self._step(self, seat, action)
+
+    def side_of(self, seat: int) -> int:
+        """Return the seats that win and lose with that seat, itself included, as a bitmask."""
+        return self._tables.sides[seat]
+
+    def copy(self) -> "State":
+        """Return an independent state of the same deal."""
+        other = State.__new__(State)
+        for name in State.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, list) else value)
+        return other
+
+    # Before a lead: windows, claims, combinations.
+
+    def _open_lead(self) -> None:
+        """Ask for the next lead, and whoever might stop it, or end the play."""
+        tables = self._tables
+        hands = self.hands
+        leader = self.leader
+        if not hands[leader]:
+            if not any(hands):
+                self._end_play()
+                return
+            leader = self.leader = next(seat for seat in self._orders[leader] if hands[seat])
+        holders = self._holders = (
+            _NO_HOLDERS if self._trumps.uncombined(hands) else self._find_holders()
+        )
+        if holders and not tables.claim_first and self._win_by_combination():
+            return
+        cap = tables.hand_size if tables.uncapped else self._cap()
+        options = self._options
+        options[leader] = tables.leads[cap][hands[leader]]
+        self._step = State._choose_lead
+        self._turn = _LEAD_TURN
+        if self._trumps.stops and self._may_be_stopped():
+            for seat in self._orders[leader][1:]:
+                options[seat] = _PASS_ONLY
+            self.window = True
+            self._waiting = self.active
+            self.asked = _SEATS[self.active]
+        else:
+            self._waiting = 1 << leader
+            self.asked = _SEATS[self._waiting]
+        if holders:
+            self._offer_combinations(cap)
+
+    def _cap(self) -> int:
+        """Return the size of the smallest hand that is not empty."""
+        return min(hand.bit_count() for hand in self.hands if hand)
+
+    def _may_be_stopped(self) -> bool:
+        # The sizes of hands are public, so a window that nobody could use need not be opened.
+        full = self._tables.hand_size
+        if self._tables.equal_hands:
+            return self.hands[self.leader].bit_count() == full
+        return any(self.hands[seat].bit_count() == full for seat in self._orders[self.leader][1:])
+
+    def _find_holders(self) -> dict[int, Held]:
+        held = self._trumps.held
+        hands = self.hands
+        return {
+            seat: held[hands[seat]] for seat in self._orders[self.leader] if hands[seat] in held
+        }
+
+    def _offer_combinations(self, cap: int) -> None:
+        """Add the leads of whole combinations that the holders may declare."""
+        for seat, held in self._holders.items():
+            if held.effect is not Effect.STOPS or held.cards.bit_count() > cap:
+                continue
+            if seat != self.leader:
+                self._options[seat] = (PASS, Action.of(ActionKind.STOP, held.cards))
+                continue
+            lead = Action.of(ActionKind.LEAD, held.cards)
+            if lead not in self._options[seat]:
+                self._options[seat] = (lead, *self._options[seat])
+
+    def _choose_lead(self, seat: int, action: Action) -> None:
+        if action == CLAIM and self._tables.claim_first:
+            self._claim(seat)
+            return
+        self._choices[seat] = action
+        waiting = self._waiting = self._waiting ^ (1 << seat)
+        if waiting:
+            self.asked = _SEATS[waiting]
+            return
+        self.window = False
+        if self._holders:
+            self._settle_combinations()
+        elif self._tables.simple_leads:
+            self._lead(self.leader, self._choices[self.leader] & ALL_CARDS)
+        else:
+            self._before_lead(self._choices[self.leader], 0)
+
+    def _settle_combinations(self) -> None:
+        if self._win_by_combination():
+            return
+        leader = self.leader
+        choice = self._choices[leader]
+        declared = [seat for seat in self._holders if self._declares(seat)]
+        best = min(declared, key=lambda seat: self._holders[seat].level, default=leader)
+        if best != leader and self._is_blocked(best):
+            best = leader
+        for seat in declared:
+            if seat not in (best, leader):
+                number = self._holders[seat].number
+                self.events.append((EventKind.STOP_LOST, seat, 0, 0, number))
+        number = self._holders[best].number if best in declared else 0
+        if best != leader:
+            self.events.append((EventKind.STOP, best, 0, 0, number))
+            choice = Action.of(ActionKind.LEAD, self._holders[best].cards)
+            self.leader = best
+        self._before_lead(choice, number)
+
+    def _declares(self, seat: int) -> bool:
+        """Tell whether the seat stops, or leads its combination whole."""
+        held, choice = self._holders[seat], self._choices[seat]
+        if seat != self.leader:
+            return choice != PASS
+        return held.effect is Effect.STOPS and choice == Action.of(ActionKind.LEAD, held.cards)
+
+    def _is_blocked(self, best: int) -> bool:
+        """Tell whether somebody holds in silence what is stronger than the best stop."""
+        level = self._holders[best].level
+        return self.rules.stop_block == "held" and any(
+            held.level < level for held in self._holders.values()
+        )
+
+    def _win_by_combination(self) -> bool:
+        """End the deal by the best winning combination; the holders stand in turn order."""
+        winning = {seat: held for seat, held in self._holders.items() if held.effect is Effect.WINS}
+        if not winning:
+            return False
+        level = min(held.level for held in winning.values())
+        rivals = [seat for seat, held in winning.items() if held.level == level]
+        winner = rivals[0]
+        if winning[winner].combination is Combination.BURA:
+            winner = self._best_bura(rivals)
+        held = winning[winner]
+        self.events.append(
+            (EventKind.COMBINATION, winner, self.hands[winner], EVERYBODY, held.number)
+        )
+        self._win(Reason.COMBINATION, winner, held.weight, held.combination.value)
+        return True
+
+    def _best_bura(self, rivals: list[int]) -> int:
+        tie = self.rules.bura_tie
+        if tie == "highest_card":
+            order = strengths(self.rules)
+            return max(
+                rivals,
+                key=lambda seat: max(order[rank_of(card)] for card in Cards(self.hands[seat])),
+            )
+        winner = rivals[0]
+        if tie == "leader_unless_covered":
+            for seat in rivals[1:]:
+                if self._trumps.demands.met(self.hands[winner], self.hands[seat]):
+                    winner = seat
+        return winner
+
+    def _before_lead(self, action: Action, number: int) -> None:
+        """Claim, or ask whether to raise before the chosen lead or offer is made."""
+        self._choices[self.leader] = action
+        self._declared = number
+        if action == CLAIM:
+            self._claim(self.leader)
+        elif self._may_raise(self.leader):
+            self._ask(self.leader, TurnKind.RAISE, _RAISE_OR_NOT, State._choose_raise)
+        else:
+            self._make_lead()
+
+    def _make_lead(self) -> None:
+        action = self._choices[self.leader]
+        cards = action & ALL_CARDS
+        if action >> CARD_COUNT != ActionKind.OFFER:
+            self._lead(self.leader, cards, self._declared)
+            return
+        self.offered = cards
+        self.events.append((EventKind.OFFER, self.leader, cards, self._sees(self.leader), 0))
+        neighbour = self._orders[self.leader][1]
+        self._ask(neighbour, TurnKind.OFFER, _ANSWER_OFFER, State._answer_offer)
+
+    def _answer_offer(self, seat: int, action: Action) -> None:
+        cards, self.offered = self.offered, 0
+        if action == ACCEPT:
+            self.events.append((EventKind.ACCEPT, seat, 0, 0, 0))
+            self._lead(self.leader, cards)
+        else:
+            self.events.append((EventKind.REFUSE, seat, 0, 0, 0))
+            self._ask_ordinary_lead()
+
+    def _ask_ordinary_lead(self) -> None:
+        cap = self._tables.hand_size if self._tables.uncapped else self._cap()
+        leads = self._tables.ordinary_leads[cap][self.hands[self.leader]]
+        self._ask(self.leader, _LEAD_TURN, leads, State._lead_ordinarily)
+
+    def _lead_ordinarily(self, seat: int, action: Action) -> None:
+        self._lead(seat, action & ALL_CARDS)
+
+    def _ask(self, seat: int, turn: TurnKind, options: Actions, step: Step) -> None:
+        self._turn = turn
+        self._step = step
+        self._options[seat] = options
+        self.asked = _SEATS[1 << seat]
+
+    def _sees(self, seat: int) -> int:
+        """Return who sees a card in the hand of that seat, as a bitmask."""
+        return self._tables.drawn_for[seat]
+
+    # Raises.
+
+    def _may_raise(self, seat: int) -> bool:
+        return (
+            self.rules.raise_ == "dave"
+            and self.stake < HIGHEST_STAKE
+            and not (self._raiser != NOBODY and self._tables.sides[self._raiser] >> seat & 1)
+        )
+
+    def _choose_raise(self, seat: int, action: Action) -> None:
+        if action == RAISE:
+            self._propose(seat)
+        else:
+            self.events.append((EventKind.PASS, seat, 0, 0, 0))
+            self._make_lead()
+
+    def _propose(self, seat: int) -> None:
+        """Raise the stake, accepting a raise that waits; the other sides answer in turn."""
+        self.stake = self.proposed or self.stake
+        self.proposed = self.stake + 1
+        self._raiser = seat
+        self.events.append((EventKind.RAISE, seat, 0, 0, self.proposed))
+        others = self._orders[seat][1:]
+        self._answerers = others[:1] if self.rules.sides == "pairs" else others
+        self._ask_to_answer()
+
+    def _ask_to_answer(self) -> None:
+        if not self._answerers:
+            self.stake, self.proposed = self.proposed, 0
+            self._lead_after_raise()
+            return
+        seat, *later = self._answerers
+        self._answerers = tuple(later)
+        options = (ACCEPT, DECLINE) if self.proposed >= HIGHEST_STAKE else _ANSWER_RAISE
+        self._ask(seat, TurnKind.RAISED, options, State._answer_raise)
+
+    def _answer_raise(self, seat: int, action: Action) -> None:
+        if action == RAISE:
+            self._propose(seat)
+            return
+        if action == DECLINE:
+            self.events.append((EventKind.DECLINE, seat, 0, 0, self.stake))
+            if self._leave(seat):
+                return
+        else:
+            self.events.append((EventKind.ACCEPT, seat, 0, 0, self.proposed))
+        self._ask_to_answer()
+
+    def _leave(self, seat: int) -> bool:
+        """Take a seat (of pairs its side) out of the deal; tell whether that ends the deal."""
+        leaving = self._tables.sides[seat]
+        self._declined += tuple((each, self.stake) for each in Cards(leaving))
+        self.active &= ~leaving
+        for each in Cards(leaving):
+            self.hands[each] = 0
+        self._orders = self._tables.orders(self.active)
+        if self.active & ~self._tables.sides[self._orders[seat][0]]:
+            return False
+        self._finish(Reason.DECLINED, self.active, ())
+        return True
+
+    def _lead_after_raise(self) -> None:
+        if self.active >> self.leader & 1:
+            self._make_lead()
+        else:
+            self.leader = self._orders[self.leader][0]
+            self._ask_ordinary_lead()
+
+    # The trick.
+
+    def _lead(self, seat: int, cards: int, number: int = 0) -> None:
+        self.hands[seat] ^= cards
+        self.table.append((seat, cards, True, True))
+        self.events.append((_LEAD, seat, cards, EVERYBODY, number))
+        self._pot = self._target = cards
+        self._best_seat = seat
+        self._plays = self._tables.plays[cards.bit_count()]
+        responders = self._orders[seat][1:]
+        if not self._tables.equal_hands:
+            responders = tuple(each for each in responders if self.hands[each])
+        self._responders = responders
+        self._turn = _RESPOND_TURN
+        self._step = State._respond
+        self._next_response()
+
+    def _next_response(self) -> None:
+        responders = self._responders
+        if not responders:
+            self._take()
+            return
+        seat = responders[0]
+        self._responders = responders[1:]
+        options = self._plays[self.hands[seat]]
+        if self._tables.closed_all:
+            options = self._trumps.closed_plays(options, self._target)
+        self._options[seat] = options
+        self.asked = _SEATS[1 << seat]
+
+    def _respond(self, seat: int, action: Action) -> None:
+        cards = action & ALL_CARDS
+        if action >= _FIRST_HIDE:
+            self._hide(seat, cards)
+        elif action == CLAIM:
+            self._claim(seat)
+            return
+        else:
+            target = self._target
+            for able, count in self._trumps.demands[target]:
+                if (able & cards).bit_count() < count:
+                    self.table.append((seat, cards, True, False))
+                    self.events.append((_PLAY, seat, cards, EVERYBODY, 0))
+                    break
+            else:
+                self._beat(seat, cards)
+        self.hands[seat] ^= cards
+        self._pot |= cards
+        self._next_response()
+
+    def _beat(self, seat: int, cards: int) -> None:
+        self._target = cards
+        self._best_seat = seat
+        self.table.append((seat, cards, True, True))
+        self.events.append((_BEAT, seat, cards, EVERYBODY, 0))
+
+    def _hide(self, seat: int, cards: int) -> None:
+        viewers = self._sees(seat)
+        for viewer in Cards(viewers):
+            self.knows_closed[viewer] |= cards
+        if self.rules.hands == "private":
+            # A card known to be in this hand may now be one of those that lie face down.
+            self.public &= ~self.hands[seat]
+        self.closed |= cards
+        self.table.append((seat, cards, False, False))
+        self.events.append((_HIDE, seat, cards, viewers, 0))
+
+    def _take(self) -> None:
+        taker = self._best_seat
+        self.captured[taker] |= self._pot
+        self.tricks[taker] += 1
+        self.leader = self.last_taker = taker
+        self.events.append((_TAKE, taker, 0, 0, 0))
+        self.last_trick = self.table
+        self.table = []
+        tables = self._tables
+        if tables.taker_looks and self._pot & self.closed and self._coming_draws():
+            self._look(taker)
+        if tables.claim_on_taking and (any(self.hands) or self.rules.final_claim == "yes"):
+            self._ask(taker, TurnKind.TAKEN, _CLAIM_OR_NOT, State._claim_or_draw)
+            return
+        self._draw()
+        self._open_lead()
+
+    def _look(self, taker: int) -> None:
+        seen = self._pot & self.closed & ~self.knows_closed[taker]
+        self.knows_closed[taker] |= seen
+        if seen:
+            self.events.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
+
+    def _claim_or_draw(self, seat: int, action: Action) -> None:
+        if action == CLAIM:
+            self._claim(seat)
+            return
+        self.events.append((EventKind.PASS, seat, 0, 0, 0))
+        if any(self.hands):
+            self._draw()
+            self._open_lead()
+        else:
+            self._end_unclaimed()
+
+    # Draws.
+
+    def _draw(self) -> None:
+        at = self._drawn
+        left = len(self._stock) - at
+        if not left:
+            return
+        tables = self._tables
+        order = self._orders[self.leader]
+        seats = len(order)
+        end = at + self._rounds(left, seats) * seats
+        if not tables.round_robin or at <= self._indicator_at < end:
+            self._draw_by_plan(self._coming_draws())
+            return
+        stock, hands, events, drawn_for = self._stock, self.hands, self.events, tables.drawn_for
+        for first, seat in enumerate(order, at):
+            drawn = 0
+            for card in stock[first:end:seats]:
+                drawn |= 1 << card
+            hands[seat] |= drawn
+            events.append((_DRAW, seat, drawn, drawn_for[seat], 0))
+        self._drawn = end
+
+    def _rounds(self, left: int, seats: int) -> int:
+        """Return how many cards each seat draws where all draw equally many."""
+        lacking = self._tables.hand_size - self.hands[self.leader].bit_count()
+        full_rounds = left // seats
+        return min(full_rounds, lacking)
+
+    def _coming_draws(self) -> list[int]:
+        """Return the seats that draw the next cards of the stock, one card each time."""
+        order = self._orders[self.leader]
+        left = len(self._stock) - self._drawn
+        if self._tables.equal_hands:
+            lacking = dict.fromkeys(order, self._rounds(left, len(order)))
+        else:
+            full = self._tables.hand_size
+            lacking = {seat: full - self.hands[seat].bit_count() for seat in order}
+        if self.rules.draw_order == "fill_in_turn":
+            seats = [seat for seat in order for _ in range(lacking[seat])]
+        else:
+            most = max(lacking.values())
+            seats = [seat for step in range(most) for seat in order if lacking[seat] > step]
+        return seats[:left]
+
+    def _draw_by_plan(self, plan: list[int]) -> None:
+        drawn = dict.fromkeys(plan, 0)
+        for at, seat in enumerate(plan, self._drawn):
+            card = 1 << self._stock[at]
+            if at == self._indicator_at:
+                self.events.append((_DRAW, seat, card, EVERYBODY, 0))
+                self.hands[seat] |= card
+                self.public |= card
+                self.indicator = None
+                self._indicator_at = NOWHERE
+            else:
+                drawn[seat] |= card
+        for seat, cards in drawn.items():
+            self.hands[seat] |= cards
+            if cards:
+                self.events.append((_DRAW, seat, cards, self._sees(seat), 0))
+        self._drawn += len(plan)
+
+    # The end.
+
+    def _end_play(self) -> None:
+        """Ask for the last claim, or settle the deal, when nobody has cards left."""
+        if self.rules.goal == "points":
+            if self.rules.leftover_points == "last_taker":
+                for card in self._stock[self._drawn :]:
+                    self.captured[self.leader] |= 1 << card
+            self._decide_by_points()
+        elif self.rules.final_claim == "yes":
+            self._ask(self.leader, TurnKind.FINAL_CLAIM, _CLAIM_OR_NOT, State._claim_or_end)
+        else:
+            self._end_unclaimed()
+
+    def _claim_or_end(self, seat: int, action: Action) -> None:
+        if action == CLAIM:
+            self._claim(seat)
+            return
+        self.events.append((EventKind.PASS, seat, 0, 0, 0))
+        self._end_unclaimed()
+
+    def _end_unclaimed(self) -> None:
+        if self.rules.no_claim == "void":
+            self._finish(Reason.VOID, 0, ())
+        else:
+            self._decide_by_points()
+
+    def _claim(self, seat: int) -> None:
+        self.events.append((EventKind.CLAIM, seat, 0, 0, 0))
+        side = self._tables.sides[seat]
+        if self._points_of(side) >= self.rules.target:
+            self._win(Reason.CLAIM, seat, 1)
+            return
+        weight = 1 if self.rules.false_claim == "lose" else 2
+        losers = tuple((each, weight * self.stake) for each in Cards(side))
+        self._finish(Reason.FALSE_CLAIM, self.active & ~side, losers)
+
+    def _points_of(self, side: int) -> int:
+        cards = 0
+        for seat in Cards(side):
+            cards |= self.captured[seat]
+        return points(cards)
+
+    def _win(self, reason: Reason, seat: int, weight: int, detail: str = "") -> None:
+        """End the deal in favour of the side of the seat."""
+        side = self._tables.sides[seat]
+        losers = tuple((each, weight * self.stake) for each in Cards(self.active & ~side))
+        self._finish(reason, side, losers, detail)
+
+    def _decide_by_points(self) -> None:
+        totals = {self._tables.sides[seat]: 0 for seat in Cards(self.active)}
+        for side in totals:
+            totals[side] = self._points_of(side)
+        top = max(totals.values())
+        tops = [side for side, total in totals.items() if total == top]
+        if self._is_drawn(len(tops), len(totals)):
+            self._finish(Reason.DRAW, 0, ())
+            return
+        winners = sum(tops)
+        charged = {side: self._loss_weight(total) for side, total in totals.items()}
+        for side in tops:
+            charged[side] = 1 if len(tops) > 1 and self.rules.top_tie == "two_each" else 0
+        losers = tuple(
+            (seat, weight * self.stake)
+            for side, weight in charged.items()
+            if weight
+            for seat in Cards(side)
+        )
+        self._finish(Reason.MOST_POINTS, winners, losers)
+
+    def _is_drawn(self, tops: int, sides: int) -> bool:
+        if tops == 1:
+            return False
+        if self.rules.goal == "claim":
+            return True
+        if tops == sides:
+            return self.rules.top_tie != "split"
+        return self.rules.top_tie == "draw"
+
+    def _loss_weight(self, total: int) -> int:
+        if self.rules.match_format != "burkozyol_double":
+            return 1
+        return 2 if total < self._pass_mark() else 1
+
+    def _pass_mark(self) -> int:
+        sides = len({self._tables.sides[seat] for seat in Cards(self.active)})
+        if sides == 2:  # noqa: PLR2004 - two players or pairs
+            return _HIGH_MARK
+        return self.rules.four_singles_mark if sides == _FOUR_SINGLES else _LOW_MARK
+
+    def _finish(
+        self, reason: Reason, winners: int, losers: tuple[tuple[int, int], ...], detail: str = ""
+    ) -> None:
+        self.outcome = self.outcome_of(reason, winners, losers, detail)
+        self.asked = ()
+        self.window = False
+        self._options = [NOTHING] * self.seats
+
+    def outcome_of(
+        self, reason: Reason, winners: int, losers: tuple[tuple[int, int], ...], detail: str = ""
+    ) -> Outcome:
+        """Return the outcome of a deal that ends now, with what those who left it owe."""
+        if self._declined:
+            losers = tuple(sorted(self._declined + losers))
+            winners = winners or self.active
+        return Outcome(
+            reason,
+            _SEATS[winners],
+            losers,
+            tuple(map(points, self.captured)),
+            tuple(self.tricks),
+            self.last_taker,
+            self.first_leader,
+            self.stake,
+            detail,
+        )
+
+    # The deal.
+
+    def _start(self, leader: int | None, source: DealSource) -> None:
+        """Settle who leads, where the rules want it before the deal, deal, and ask."""
+        if leader is not None:
+            self.leader = leader
+        elif self.rules.first_lead == "high_card":
+            self._cut(source)
+        attempt = 0
+        while not self._deal_hands(source, source.deck(attempt)):
+            self.events.append((EventKind.REDEAL, NOBODY, 0, 0, 0))
+            attempt += 1
+        self.first_leader = self.leader
+        if leader is None and self.rules.first_lead == "colour_guess":
+            self.leader = source.index("lot", self.seats)
+            self._ask(self.leader, TurnKind.COLOUR, _COLOURS, State._guess)
+            return
+        self._reveal()
+        self._open_lead()
+
+    def _cut(self, source: DealSource) -> None:
+        cutters = self._orders[self.leader]
+        if self.rules.sides == "pairs":
+            cutters = cutters[:2]
+        self.leader, cuts = cut_for_lead(self.rules, cutters, source)
+        for seat, card in cuts:
+            self.events.append((EventKind.CUT, seat, 1 << card, EVERYBODY, 0))
+
+    def _deal_hands(self, source: DealSource, deck: Sequence[int]) -> bool:
+        """Deal one card at a time from the dealer's left; tell whether the deal stands."""
+        seats = self.seats
+        dealt = seats * self._tables.hand_size
+        hands = self.hands = [0] * seats
+        for place in range(seats):
+            hand = 0
+            for card in deck[place:dealt:seats]:
+                hand |= 1 << card
+            hands[(self.dealer + 1 + place) % seats] = hand
+        if self.rules.trump == "none":
+            self._stock = deck[dealt:]
+        else:
+            turned = self._turned = turn_indicator(self.rules, deck[dealt:], source)
+            if turned is None:
+                return False
+            self.trump = suit_of(turned.card)
+            self.end_turned = bool(turned.ends) or is_end(turned.card)
+            self._stock = turned.stock
+            self._indicator_at = turned.place
+            self.indicator = None if turned.place == NOWHERE else turned.card
+        self._trumps = self._tables.trumps[self.trump, self.end_turned]
+        return self._trumps.undealt(hands)
+
+    def _reveal(self) -> None:
+        """Let everybody see what the deal gave."""
+        if self.rules.hands == "open":
+            self.public = ALL_CARDS
+        events = self.events
+        for seat, hand in enumerate(self.hands):
+            events.append((_DEAL, seat, hand, self._tables.drawn_for[seat], 0))
+        if self._turned is not None:
+            for card in self._turned.ends:
+                events.append((EventKind.END_TURNED, NOBODY, 1 << card, EVERYBODY, 0))
+            events.append((_INDICATOR, NOBODY, 1 << self._turned.card, EVERYBODY, 0))
+
+    def _guess(self, seat: int, action: Action) -> None:
+        red = action == RED
+        self.events.append((EventKind.RED if red else EventKind.BLACK, seat, 0, 0, 0))
+        if (self.trump in RED_SUITS) != red:
+            self.leader = self._orders[seat][1]
+        self.first_leader = self.leader
+        self._reveal()
+        self._open_lead()
+
+
+def deal(
+    rules: Rules, *, seats: int, dealer: int, source: DealSource, leader: int | None = None
+) -> State:
+    """Deal, and return the state in which the first seats are asked.
+
+    Args:
+        rules: What is played.
+        seats: How many play.
+        dealer: The dealer's seat.
+        source: The decks and chances of this deal.
+        leader: Who is due to lead; None settles it as the rules say for a first deal.
+
+    Raises:
+        RulesError: The rules are not for so many seats.
+    """
+    state = State(tables_for(rules, seats), dealer)
+    state._start(leader, source)  # noqa: SLF001 - dealing is the second half of construction
+    return state
+
+
+def fault_outcome(state: State, seat: int) -> Outcome:
+    """Return the loss of the deal by a fault of that seat, at the highest weight there is."""
+    side = state.side_of(seat)
+    weight = highest_weight(state.rules)
+    losers = tuple((each, weight) for each in Cards(side))
+    return state.outcome_of(Reason.FAULT, state.active & ~side, losers)

@@ -1,0 +1,235 @@
+"""What follows from the rules alone, worked out once and looked up in every deal."""
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from referee.actions import CLAIM, Action, ActionKind
+from referee.beating import Demands
+from referee.cards import RANK_MASKS, SUIT_MASKS, Cards, Suit, mask_of
+from referee.combinations import Effect, Held, held_by_hand
+from referee.options import Rules
+
+Actions: TypeAlias = tuple[Action, ...]
+
+_MEMO_LIMIT: Final = 50_000
+_OFFER_SIZES: Final = (2, 3, 4)
+
+
+class Memo(dict[int, Actions]):
+    """The legal actions for each hand, worked out when they are first asked for."""
+
+    __slots__ = ("_work_out",)
+
+    def __init__(self, work_out: Callable[[int], Actions]) -> None:
+        super().__init__()
+        self._work_out = work_out
+
+    def __missing__(self, hand: int) -> Actions:
+        if len(self) >= _MEMO_LIMIT:
+            self.clear()
+        self[hand] = actions = self._work_out(hand)
+        return actions
+
+
+class TrumpTables:
+    """What follows from the rules and the trump suit.
+
+    Attributes:
+        demands: What an answer needs to beat a set of cards.
+        held: The combination of every hand that holds one with an effect.
+        uncombined: Tells whether none of some hands is among those.
+        undealt: Tells whether none of some hands, dealt, makes the cards be dealt again.
+        stops: Whether any combination gives the right to stop.
+    """
+
+    __slots__ = ("_closed_plays", "demands", "held", "stops", "uncombined", "undealt")
+
+    def __init__(self, rules: Rules, trump: Suit | None, *, end_turned: bool) -> None:
+        held = held_by_hand(rules, trump, end_turned=end_turned)
+        self.demands = Demands(rules, trump)
+        self.held: dict[int, Held] = {
+            hand: each for hand, each in held.items() if each.effect is not Effect.NONE
+        }
+        self.uncombined = frozenset(self.held).isdisjoint
+        self.undealt = frozenset(held if rules.dealt_combination == "redeal" else ()).isdisjoint
+        self.stops = any(each.effect is Effect.STOPS for each in self.held.values())
+        self._closed_plays: dict[tuple[int, Actions], Actions] = {}
+
+    def closed_plays(self, actions: Actions, target: int) -> Actions:
+        """Leave out of the answers those that lay cards open that do not beat the target."""
+        allowed = self._closed_plays.get((target, actions))
+        if allowed is None:
+            if len(self._closed_plays) >= _MEMO_LIMIT:
+                self._closed_plays.clear()
+            allowed = tuple(
+                action
+                for action in actions
+                if action.kind is not ActionKind.PLAY or self.demands.met(target, int(action.cards))
+            )
+            self._closed_plays[target, actions] = allowed
+        return allowed
+
+
+class Tables:
+    """What follows from the rules and the number of seats.
+
+    Attributes:
+        everyone: All seats as a bitmask.
+        sides: For each seat the seats of its side as a bitmask.
+        trumps: Tables for each trump suit (or None) and whether an end was turned.
+        leads: What a seat due to lead may do, for the highest size of lead and then its hand.
+        ordinary_leads: The same without claims and offers.
+        plays: The answers to a lead, for the size of the lead and then the hand.
+        claim_on_lead: A seat due to lead may claim instead.
+        claim_on_turn: A seat asked to answer may claim instead.
+        claim_on_taking: A taker may claim before it draws.
+        claim_first: A claim of the seat due to lead is settled before combinations and stops.
+        equal_hands: All seats always hold equally many cards.
+        round_robin: Cards are drawn one at a time in turn, and only full rounds of them.
+        simple_leads: A chosen lead is always played at once: no offers, raises or late claims.
+        uncapped: The smallest hand does not limit the lead.
+        hand_size: The size of a full hand.
+        taker_looks: The taker may look at closed cards.
+        closed_all: Only beating answers may lie open.
+        drawn_for: Who may see a drawn card, for each seat that draws it, as a bitmask.
+    """
+
+    __slots__ = (
+        "_orders",
+        "claim_first",
+        "claim_on_lead",
+        "claim_on_taking",
+        "claim_on_turn",
+        "closed_all",
+        "drawn_for",
+        "equal_hands",
+        "everyone",
+        "hand_size",
+        "leads",
+        "ordinary_leads",
+        "plays",
+        "round_robin",
+        "rules",
+        "sides",
+        "simple_leads",
+        "taker_looks",
+        "trumps",
+        "uncapped",
+    )
+
+    def __init__(self, rules: Rules, seats: int) -> None:
+        rules.check_seats(seats)
+        self.rules = rules
+        self.everyone = (1 << seats) - 1
+        self.sides = tuple(
+            0b0101 << seat % 2 if rules.sides == "pairs" else 1 << seat for seat in range(seats)
+        )
+        self._orders: dict[int, tuple[tuple[int, ...], ...]] = {}
+        trumps: list[Suit | None] = [None] if rules.trump == "none" else [0, 1, 2, 3]
+        self.trumps = {
+            (trump, end): TrumpTables(rules, trump, end_turned=end)
+            for trump in trumps
+            for end in (False, True)
+        }
+        self._work_out_actions(rules)
+        self._work_out_switches(rules, seats)
+
+    def _work_out_actions(self, rules: Rules) -> None:
+        caps = range(1, rules.hand_size + 1)
+        self.leads = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
+        self.ordinary_leads = {
+            cap: Memo(functools.partial(ordinary_leads, rules, cap)) for cap in caps
+        }
+        self.plays = {size: Memo(functools.partial(_plays, rules, size)) for size in caps}
+
+    def _work_out_switches(self, rules: Rules, seats: int) -> None:
+        claims = rules.goal == "claim"
+        self.claim_on_lead = claims and rules.claim_window != "after_taking"
+        self.claim_on_turn = claims and rules.claim_window == "on_any_turn"
+        self.claim_on_taking = claims and rules.claim_window == "after_taking"
+        self.claim_first = self.claim_on_lead and rules.claim_vs_combination == "claim_first"
+        self.equal_hands = rules.short_stock == "set_aside"
+        self.round_robin = self.equal_hands and rules.draw_order == "round_robin"
+        self.simple_leads = (
+            rules.same_rank_leads == "no"
+            and rules.raise_ == "no"
+            and (self.claim_first or not self.claim_on_lead)
+        )
+        self.uncapped = self.equal_hands or rules.short_hand == "give_all"
+        self.hand_size = rules.hand_size
+        self.taker_looks = rules.discards == "taker_looks"
+        self.closed_all = rules.discards == "closed_all"
+        self.drawn_for = tuple(
+            self.everyone if rules.hands == "open" else 1 << seat for seat in range(seats)
+        )
+
+    def orders(self, active: int) -> tuple[tuple[int, ...], ...]:
+        """Return for each seat the active seats clockwise, from itself or else its next."""
+        orders = self._orders.get(active)
+        if orders is None:
+            seats = self.everyone.bit_length()
+            orders = tuple(
+                tuple(
+                    seat
+                    for seat in ((first + step) % seats for step in range(seats))
+                    if active >> seat & 1
+                )
+                for first in range(seats)
+            )
+            self._orders[active] = orders
+        return orders
+
+
+@functools.lru_cache(maxsize=128)
+def tables_for(rules: Rules, seats: int) -> Tables:
+    """Return the tables of these rules for so many seats.
+
+    Raises:
+        RulesError: The rules are not for so many seats.
+    """
+    return Tables(rules, seats)
+
+
+def subsets(cards: int, size: int) -> list[int]:
+    """Return all sets of that many of the cards, in the order of their lowest cards."""
+    return [mask_of(chosen) for chosen in itertools.combinations(Cards(cards), size)]
+
+
+def ordinary_leads(rules: Rules, cap: int, hand: int) -> Actions:
+    """Return the leads of one suit, of the sizes that the rules allow up to the cap."""
+    return tuple(
+        Action.of(ActionKind.LEAD, cards)
+        for size in rules.lead_sizes
+        if size <= cap
+        for suit in SUIT_MASKS
+        for cards in subsets(hand & suit, size)
+    )
+
+
+def _leads(rules: Rules, cap: int, hand: int) -> Actions:
+    actions = ordinary_leads(rules, cap, hand)
+    if rules.same_rank_leads == "ask":
+        actions += tuple(
+            Action.of(ActionKind.OFFER, cards)
+            for size in _OFFER_SIZES
+            if size <= cap
+            for rank in RANK_MASKS
+            for cards in subsets(hand & rank, size)
+        )
+    if rules.goal == "claim" and rules.claim_window != "after_taking":
+        actions += (CLAIM,)
+    return actions
+
+
+def _plays(rules: Rules, size: int, hand: int) -> Actions:
+    kinds = [ActionKind.PLAY] if rules.discards == "open" else [ActionKind.PLAY, ActionKind.HIDE]
+    actions = tuple(
+        Action.of(kind, cards)
+        for kind in kinds
+        for cards in subsets(hand, min(size, hand.bit_count()))
+    )
+    if rules.goal == "claim" and rules.claim_window == "on_any_turn":
+        actions += (CLAIM,)
+    return actions
