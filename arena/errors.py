@@ -3,6 +3,14 @@
 A bot's misdeed is never one of these: that is a fault, and data.
 """
 
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 USAGE = 2
 ENVIRONMENT = 3
 
@@ -39,3 +47,13 @@ class MachineError(ArenaError):
 
 class StoreError(MachineError):
     """The database could not be read or written."""
+
+
+def with_near(hint: str, name: str, known: Iterable[str]) -> str:
+    """Return a hint for an unknown name, headed by the known ones that look like it."""
+    by_folded = {other.casefold(): other for other in known}
+    near = difflib.get_close_matches(name.casefold(), by_folded, n=3, cutoff=0.6)
+    if not near:
+        return hint
+    meant = " or ".join(repr(by_folded[folded]) for folded in near)
+    return f"did you mean {meant}? {hint}"
