@@ -14,7 +14,7 @@ from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
 from arena.infos import AttemptState, MatchState
-from arena.tables import Attempt, FaultRow, Match, Report, Result
+from arena.tables import Attempt, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -89,11 +89,11 @@ class StoredResult:
     sides: tuple[int, ...] = ()
 
 
-def plan(store: Store, tournament_id: int, pairings: Iterable[Pairing]) -> None:
-    """Add the pairings that the tournament does not hold yet."""
+def plan(store: Store, tournament_id: int, pairings: Iterable[Pairing]) -> int:
+    """Add the pairings that the tournament does not hold yet; return how many those were."""
     with store.write() as session:
         known = set(session.exec(select(Match.number).where(Match.tournament_id == tournament_id)))
-        session.add_all(
+        new = [
             Match(
                 tournament_id=tournament_id,
                 number=pairing.number,
@@ -102,7 +102,17 @@ def plan(store: Store, tournament_id: int, pairings: Iterable[Pairing]) -> None:
             )
             for pairing in pairings
             if pairing.number not in known
-        )
+        ]
+        session.add_all(new)
+        return len(new)
+
+
+def mark_started(store: Store, tournament_id: int) -> None:
+    """Note when a tournament was first run."""
+    with store.write() as session:
+        tournament = session.get_one(Tournament, tournament_id)
+        tournament.started = tournament.started or store.now()
+        session.add(tournament)
 
 
 def claim(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import func
 from sqlmodel import col, select
 
-from arena.errors import NotFoundError
+from arena.errors import NotFoundError, with_near
 from arena.infos import (
     AttemptInfo,
     AttemptState,
@@ -132,10 +132,18 @@ def match(store: Store, tournament: str, number: int) -> MatchDetails:
     """
     with store.read() as session:
         row = _find_tournament(session, tournament)
-        infos = _match_infos(session, store.home, row, number=number)
-        if not infos:
-            raise NotFoundError(f"tournament {row.name} has no match {number}")
-        return _match_details(session, store.home, row, infos[0])
+        info = _one_match(session, store.home, row, number)
+        return _match_details(session, store.home, row, info)
+
+
+def match_info(store: Store, tournament: str, number: int) -> MatchInfo:
+    """Return one match as it stands in the list of matches.
+
+    Raises:
+        NotFoundError: There is no such tournament, or no such match in it.
+    """
+    with store.read() as session:
+        return _one_match(session, store.home, _find_tournament(session, tournament), number)
 
 
 def results(store: Store, tournament: int) -> dict[int, tuple[Fraction, ...]]:
@@ -196,6 +204,16 @@ def _faults_by_match(session: Session, row: Tournament) -> defaultdict[int, list
     return found
 
 
+def find_version(session: Session, bot: BotVersionInfo) -> int:
+    """Return the id of a stored version, for rows that refer to it."""
+    found = session.exec(
+        select(BotVersion.id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .where(Bot.name == bot.name, BotVersion.number == bot.version)
+    ).one()
+    return cast("int", found)
+
+
 def _is_named(label: str, wanted: str) -> bool:
     return wanted.casefold() in {label.casefold(), label.partition("@")[0].casefold()}
 
@@ -203,15 +221,21 @@ def _is_named(label: str, wanted: str) -> bool:
 def _find_bot(session: Session, name: str) -> Bot:
     found = session.exec(select(Bot).where(Bot.folded == name.casefold())).first()
     if found is None:
-        raise NotFoundError(f"there is no bot {name!r}", "submit it first: arena bot submit")
+        known = session.exec(select(Bot.name)).all()
+        raise NotFoundError(
+            f"there is no bot {name!r}",
+            with_near("arena bot list shows those there are", name, known),
+        )
     return found
 
 
 def _find_tournament(session: Session, name: str) -> Tournament:
     found = session.exec(select(Tournament).where(Tournament.folded == name.casefold())).first()
     if found is None:
+        known = session.exec(select(Tournament.name)).all()
         raise NotFoundError(
-            f"there is no tournament {name!r}", "arena tournament list shows those there are"
+            f"there is no tournament {name!r}",
+            with_near("arena tournament list shows those there are", name, known),
         )
     return found
 
@@ -305,6 +329,13 @@ def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo
         EntrantInfo(index=position, bot=version_info(home, name, version))
         for position, name, version in rows
     ]
+
+
+def _one_match(session: Session, home: Home, row: Tournament, number: int) -> MatchInfo:
+    infos = _match_infos(session, home, row, number=number)
+    if not infos:
+        raise NotFoundError(f"tournament {row.name} has no match {number}")
+    return infos[0]
 
 
 def _match_infos(

@@ -5,10 +5,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from arena.formats import Pairing
+from arena.home import Home
+from arena.jobs import MatchDescription
 from arena.ledger import Lease, StoredFault, StoredReport, StoredResult, claim, plan
 from arena.owners import Owner
+from arena.sandbox import BotSource
 from arena.store import Store
 from arena.tables import Bot, BotVersion, Entrant, Tournament
+from referee.results import Entrant as Player
+from referee.results import MatchSpec
 from referee.rules import Rules
 
 OWNER = Owner("boot-1", "here")
@@ -124,3 +129,23 @@ def lease(
 def fractions(*scores: int) -> tuple[Fraction, ...]:
     """Give whole scores as results hold them."""
     return tuple(map(Fraction, scores))
+
+
+def description(home: Home, *, number: int = 1) -> MatchDescription:
+    """Describe a match of two bots that are nowhere."""
+    return MatchDescription(
+        spec=MatchSpec(
+            variant="bura",
+            rules=Rules(),
+            seats=2,
+            decks=1,
+            seed=bytes(32),
+            entrants=(Player("anna"), Player("boris")),
+            match=number,
+        ),
+        bots=(BotSource(directory=home.path), BotSource(directory=home.path)),
+        positions=(0, 1),
+        sandbox="process",
+        home=home.path,
+        folder=f"cup/{number}/1",
+    )

@@ -1,0 +1,340 @@
+"""The driver of a tournament: leases matches to workers and records what they come to."""
+
+from __future__ import annotations
+
+import signal
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
+
+from arena import ledger, queries, steps
+from arena.errors import MachineError
+from arena.formats import Plan, find_format
+from arena.jobs import (
+    ENGINE_LOST,
+    INTERRUPTED,
+    STALLED,
+    WORKER_LOST,
+    Beat,
+    MatchDescription,
+    Played,
+    Voided,
+)
+from arena.owners import live_owners
+from arena.recovery import attempt_folder
+from arena.sandbox import BotSource, Limits
+from arena.steps import Step
+from referee.match import budget_ms
+from referee.results import Entrant, MatchSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from arena.infos import BotVersionInfo, MatchInfo, TournamentInfo
+    from arena.ledger import Lease
+    from arena.owners import Owner
+    from arena.sandbox import Sandbox
+    from arena.store import Store
+    from arena.workers import Event, WorkerPool
+
+MAX_ENGINE_LOSSES = 5
+"""Attempts in a row that the engine may fail before the run ends."""
+
+_MARGIN_SECONDS = 60.0
+_WAIT_SECONDS = 0.1
+_FIRST_PAUSE_SECONDS = 0.5
+
+
+class ProgressListener(Protocol):
+    """Told of what happens while a tournament runs, in the order in which it happens."""
+
+    def started(self, match: MatchInfo) -> None:
+        """A match was given to a worker."""
+
+    def finished(self, match: MatchInfo) -> None:
+        """A match was recorded."""
+
+    def voided(self, match: MatchInfo, reason: str) -> None:
+        """An attempt did not count; the match is played again unless its state is incomplete."""
+
+    def note(self, text: str) -> None:
+        """Something the organiser should know, in one line."""
+
+
+class StopFlag:
+    """How a run is told to stop: once for after the running matches, twice for at once."""
+
+    def __init__(self) -> None:
+        """Start unset."""
+        self._requests = 0
+
+    def request(self) -> None:
+        """Ask to stop; the second time, to stop at once."""
+        self._requests += 1
+
+    def request_now(self) -> None:
+        """Ask to stop at once."""
+        self._requests = 2
+
+    @property
+    def draining(self) -> bool:
+        """Whether no new match may start."""
+        return self._requests > 0
+
+    @property
+    def now(self) -> bool:
+        """Whether running matches are given up."""
+        return self._requests > 1
+
+    @contextmanager
+    def signals(self) -> Iterator[Self]:
+        """Take SIGINT (once, twice) and SIGTERM (at once) while the context lasts."""
+
+        def interrupt(_signal: int, _frame: FrameType | None) -> None:
+            self.request()
+
+        def terminate(_signal: int, _frame: FrameType | None) -> None:
+            self.request_now()
+
+        before = {
+            signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
+            signal.SIGTERM: signal.signal(signal.SIGTERM, terminate),
+        }
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@dataclass(slots=True)
+class _Running:
+    """A match at a worker: its lease, and when it last showed progress and was renewed."""
+
+    lease: Lease
+    job: MatchDescription
+    progress: float
+    renewed: float
+
+
+class Driver:
+    """One run of one tournament."""
+
+    def __init__(
+        self,
+        store: Store,
+        info: TournamentInfo,
+        sandbox: Sandbox,
+        owner: Owner,
+        *,
+        progress: ProgressListener,
+        stop: StopFlag,
+    ) -> None:
+        """Prepare; nothing is leased yet."""
+        self.played = self.voided = self.fenced = 0
+        self._store = store
+        self._info = info
+        self._sandbox = sandbox
+        self._owner = owner
+        self._progress = progress
+        self._stop = stop
+        self._seed = queries.secret_seed(store, info.id)
+        self._lease_seconds = _longest_silence(info)
+        self._running: dict[int, _Running] = {}
+        self._pauses: dict[int, float] = {}
+        self._voids: dict[int, int] = {}
+        self._engine_losses = 0
+
+    def drive(self, pool: WorkerPool) -> None:
+        """Play until nothing is left, or until told to stop.
+
+        Raises:
+            MachineError: The engine or the database failed.
+        """
+        ledger.mark_started(self._store, self._info.id)
+        self._plan()
+        while not self._stop.now:
+            self._fill(pool)
+            if not self._running and (self._stop.draining or not self._pauses):
+                return
+            for event in pool.wait(_WAIT_SECONDS):
+                self._take(event)
+            self._keep_leases(pool)
+
+    def give_back(self) -> None:
+        """Give up the matches that still run; this counts against nobody.
+
+        Raises:
+            StoreError: The database failed; the next run takes them back.
+        """
+        for running in list(self._running.values()):
+            self._void(running, Voided(reason=INTERRUPTED))
+
+    # ------------------------------------------------------------------------------- scheduling
+
+    def _plan(self) -> bool:
+        """Ask the format for pairings, given the results so far; return whether any are new."""
+        info = self._info
+        plan = Plan(
+            entrants=len(info.entrants), seats=info.seats, rounds=info.rounds, seed=self._seed
+        )
+        results = queries.results(self._store, info.id)
+        return ledger.plan(self._store, info.id, find_format(info.format)(plan, results)) > 0
+
+    def _fill(self, pool: WorkerPool) -> None:
+        """Lease matches while workers are idle."""
+        now = time.monotonic()
+        self._pauses = {number: end for number, end in self._pauses.items() if end > now}
+        while pool.has_idle and not self._stop.draining:
+            lease = self._claim()
+            if lease is None:
+                return
+            self._give(pool, lease)
+
+    def _claim(self) -> Lease | None:
+        lease = self._claim_planned()
+        if lease is None and not self._running and self._plan():
+            lease = self._claim_planned()
+        return lease
+
+    def _claim_planned(self) -> Lease | None:
+        return ledger.claim(
+            self._store,
+            self._info.id,
+            self._owner,
+            hard_seconds=self._hard_seconds(),
+            lease_seconds=self._lease_seconds,
+            skip=[*self._pauses, *self._running],
+        )
+
+    def _hard_seconds(self) -> float:
+        spec = self._spec(tuple(range(self._info.seats)), number=1, attempt=1)
+        return spec.legs * (budget_ms(spec) / 1000 + _MARGIN_SECONDS)
+
+    def _give(self, pool: WorkerPool, lease: Lease) -> None:
+        steps.checkpoint(Step.LEASED)
+        info = self._info
+        job = MatchDescription(
+            spec=self._spec(lease.seats, number=lease.number, attempt=lease.attempt),
+            bots=tuple(_source(info.entrants[position].bot) for position in lease.seats),
+            positions=lease.seats,
+            sandbox=info.sandbox,
+            home=self._store.home.path,
+            folder=attempt_folder(info.name, lease.number, lease.attempt),
+            limits=Limits(),
+        )
+        now = time.monotonic()
+        self._running[lease.number] = _Running(lease, job, progress=now, renewed=now)
+        pool.give(job)
+        self._progress.started(self._match(lease))
+
+    def _spec(self, seats: tuple[int, ...], *, number: int, attempt: int) -> MatchSpec:
+        info = self._info
+        bots = [info.entrants[position].bot for position in seats]
+        return MatchSpec(
+            variant=info.variant,
+            rules=info.rules,
+            seats=info.seats,
+            decks=info.decks,
+            seed=self._seed,
+            entrants=tuple(Entrant(bot.name, str(bot.version), bot.digest) for bot in bots),
+            match=number,
+            match_format=info.match_format,
+            tables=info.tables,
+            time_control=info.time,
+            attempt=attempt,
+        )
+
+    # ---------------------------------------------------------------------------------- results
+
+    def _take(self, event: Event) -> None:
+        running = self._running.get(event.job.spec.match)
+        if running is None or running.job != event.job:
+            return
+        if isinstance(event.news, Beat):
+            running.progress = time.monotonic()
+        elif isinstance(event.news, Played):
+            self._finish(running, event.news)
+        else:
+            self._void(running, event.news)
+            self._after_void(running, event.news)
+
+    def _finish(self, running: _Running, played: Played) -> None:
+        steps.checkpoint(Step.FINISHING)
+        counted = ledger.finish(self._store, running.lease, played.result, played.reports)
+        steps.checkpoint(Step.FINISHED)
+        del self._running[running.lease.number]
+        self._engine_losses = 0
+        if counted:
+            self.played += 1
+            self._progress.finished(self._match(running.lease))
+        else:
+            self._note_fenced(running.lease)
+
+    def _void(self, running: _Running, voided: Voided) -> None:
+        lease = running.lease
+        counts = voided.reason not in {INTERRUPTED, ENGINE_LOST}
+        state = ledger.void(self._store, lease, str(voided), voided.reports, counts=counts)
+        del self._running[lease.number]
+        if state is None:
+            self._note_fenced(lease)
+            return
+        self.voided += 1
+        self._progress.voided(self._match(lease), str(voided))
+
+    def _after_void(self, running: _Running, voided: Voided) -> None:
+        """Clean up after a dead worker; let what failed recover before it is tried again."""
+        number = running.lease.number
+        if voided.reason == WORKER_LOST:
+            self._sandbox.reap(self._owner.boot, live_owners(self._store.home))
+        if voided.reason == ENGINE_LOST:
+            self._engine_losses += 1
+            if self._engine_losses >= MAX_ENGINE_LOSSES:
+                raise MachineError(
+                    f"the engine failed {self._engine_losses} times in a row ({voided.detail})",
+                    "see that it runs, then run the tournament again",
+                )
+        self._voids[number] = self._voids.get(number, 0) + 1
+        pause = _FIRST_PAUSE_SECONDS * 2 ** self._voids[number]
+        self._pauses[number] = time.monotonic() + pause
+
+    def _keep_leases(self, pool: WorkerPool) -> None:
+        """Renew the leases of matches that make progress; end those that do not."""
+        now = time.monotonic()
+        for running in list(self._running.values()):
+            if now - running.progress > self._lease_seconds:
+                pool.drop(running.job)
+                stalled = Voided(reason=STALLED, detail="the match made no progress")
+                self._void(running, stalled)
+                self._after_void(running, stalled)
+            elif now - running.renewed > self._lease_seconds / 4 and (
+                running.progress > running.renewed
+            ):
+                running.renewed = now
+                if not ledger.renew(self._store, running.lease, self._lease_seconds):
+                    pool.drop(running.job)
+                    del self._running[running.lease.number]
+                    self._note_fenced(running.lease)
+
+    def _note_fenced(self, lease: Lease) -> None:
+        self.fenced += 1
+        self._progress.note(
+            f"attempt {lease.attempt} of match {lease.number} came too late and was thrown away"
+        )
+
+    def _match(self, lease: Lease) -> MatchInfo:
+        return queries.match_info(self._store, self._info.name, lease.number)
+
+
+def _longest_silence(info: TournamentInfo) -> float:
+    """Return for how many seconds a match may show no progress though all is well, and more."""
+    turns = info.time.move_time_ms * info.tables + info.time.bank_ms
+    return ledger.LEASE_SECONDS + 2 * (info.time.startup_ms + turns) / 1000
+
+
+def _source(bot: BotVersionInfo) -> BotSource:
+    if bot.folder is not None:
+        return BotSource(directory=bot.folder)
+    return BotSource(image=bot.digest)

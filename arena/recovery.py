@@ -1,0 +1,114 @@
+"""What a run does before its first match: takes back what dead runs left behind."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlmodel import col, select
+
+from arena import ledger
+from arena.errors import RefusedError
+from arena.infos import AttemptState
+from arena.owners import live_owners
+from arena.tables import Attempt, Match, Tournament
+from arena.workers import GRACE_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from arena.home import Home
+    from arena.owners import Owner
+    from arena.sandbox import Sandbox
+    from arena.store import Store
+
+_POLL_SECONDS = 0.05
+
+
+@contextmanager
+def alone(home: Home) -> Iterator[None]:
+    """Keep a second run off this arena: two would slow each other's bots.
+
+    Raises:
+        RefusedError: Another run is on.
+    """
+    with (home.path / "run.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusedError(
+                f"another run is using the arena in {home.path}",
+                "wait for it, or run in another folder with --home",
+            ) from None
+        yield
+
+
+def recover(store: Store, sandbox: Sandbox, owner: Owner) -> int:
+    """Release dead runs' matches, remove their bots, sockets and files; return how many.
+
+    To be called alone, before any worker is started.
+    """
+    _await_ends(store.home, owner)
+    count = ledger.release(store, owner.host, [owner.boot])
+    count += sandbox.reap(owner.boot, live_owners(store.home))
+    return count + sweep(store)
+
+
+def _await_ends(home: Home, owner: Owner) -> None:
+    """Give workers whose driver died the time to clean up: they still use the cores."""
+    until = time.monotonic() + GRACE_SECONDS
+    while live_owners(home) - {owner.boot} and time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+
+
+def sweep(store: Store) -> int:
+    """Remove records that no result names, logs of attempts that left no trace, and drafts."""
+    home = store.home
+    kept = {folder for folder, state in _attempts(store) if state is AttemptState.RECORDED}
+    known = {folder for folder, state in _attempts(store) if state in _WITH_LOGS}
+    with store.read() as session:
+        tournaments = session.exec(select(Tournament.name)).all()
+    stale = [
+        folder
+        for root, wanted in ((home.records, kept), (home.logs, known))
+        for tournament in tournaments
+        for folder in (root / tournament).glob("*/*")
+        if folder.relative_to(root).as_posix() not in wanted
+    ]
+    stale += home.bots.glob("*.part")
+    stale += home.owners.glob("*.draft")
+    for path in stale:
+        _remove(path)
+    return len(stale)
+
+
+_WITH_LOGS = frozenset({AttemptState.RECORDED, AttemptState.VOID, AttemptState.LEASED})
+
+
+def attempt_folder(tournament: str, number: int, attempt: int) -> str:
+    """Return where an attempt's files lie below the records' and the logs' folder."""
+    return f"{tournament}/{number}/{attempt}"
+
+
+def _attempts(store: Store) -> list[tuple[str, AttemptState]]:
+    with store.read() as session:
+        rows = session.exec(
+            select(Tournament.name, Match.number, Attempt.number, Attempt.state)
+            .join(Match, col(Match.tournament_id) == Tournament.id)
+            .join(Attempt, col(Attempt.match_id) == Match.id)
+        ).all()
+    return [
+        (attempt_folder(name, number, attempt), AttemptState(state))
+        for name, number, attempt, state in rows
+    ]
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

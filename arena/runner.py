@@ -1,0 +1,372 @@
+"""Plays one match: sockets, bots, the legs, what is known of the bots afterwards, the record.
+
+Whatever happens, and by whatever signal it is stopped, nothing of a match is left behind but its
+record and its logs.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import traceback
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from arena import steps
+from arena.jobs import (
+    DISK_FULL,
+    ENGINE_LOST,
+    IMAGE_MISSING,
+    LIMITS_MISSING,
+    REFEREE_ERROR,
+    STALLED,
+    MatchDescription,
+    Outcome,
+    Played,
+    Voided,
+)
+from arena.ledger import StoredFault, StoredReport, StoredResult
+from arena.sandbox import (
+    EngineLostError,
+    EngineMissingError,
+    ImageMissingError,
+    LimitsMissingError,
+    StartRequest,
+    find_sandbox,
+)
+from arena.sandbox.owners import SocketFolder
+from arena.steps import Step
+from referee.match import play_leg
+from referee.players import Fault, FaultKind, PlatformStalledError
+from referee.record import write_record
+from referee.remote import Reception
+from referee.results import SERIES, MatchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+    from arena.sandbox import BotReport, Exit, RunningBot, Sandbox
+    from referee.players import Message, Player, Traffic
+    from referee.results import LegResult, MatchSpec
+
+GOODBYE_SECONDS = 2.0
+"""How long bots may take to exit after Goodbye."""
+
+EXPLAIN_SECONDS = 1.0
+"""How long to wait for the exit of a bot whose stream has ended."""
+
+_POLL_SECONDS = 0.01
+
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (EngineLostError, ENGINE_LOST),
+    (EngineMissingError, ENGINE_LOST),
+    (ImageMissingError, IMAGE_MISSING),
+    (LimitsMissingError, LIMITS_MISSING),
+    (PlatformStalledError, STALLED),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchReport:
+    """A match that was played, its record on disk, and how its bots ended."""
+
+    result: MatchResult
+    record: Path
+    record_sha256: str
+    milliseconds: int
+    reports: tuple[StoredReport, ...]
+
+
+def run_match(
+    description: MatchDescription,
+    beat: Callable[[], None] = lambda: None,
+    reports: list[StoredReport] | None = None,
+) -> MatchReport:
+    """Play all legs of a match, each with bots started afresh, and write its record.
+
+    Args:
+        description: The match.
+        beat: Called on every message that shows progress.
+        reports: Filled with the bots' reports as they end; of use if the match fails.
+
+    Raises:
+        PlatformError: The platform failed; the match counts for nobody.
+        SandboxError: The same, in the engine.
+        OSError: The same, on the disk.
+    """
+    started = time.monotonic()
+    collected = [] if reports is None else reports
+    sandbox = find_sandbox(description.sandbox)
+    for source in description.bots:
+        sandbox.prepare(source)
+    legs = tuple(
+        _Leg(description, sandbox, leg, beat, collected).play()
+        for leg in range(description.spec.legs)
+    )
+    steps.checkpoint(Step.DECIDED)
+    conditions = description.slot.condition if description.slot else ""
+    result = MatchResult(spec=description.spec, legs=legs, conditions=conditions)
+    steps.checkpoint(Step.RECORDING)
+    path, sha256 = _write_record(description, result)
+    steps.checkpoint(Step.RECORDED)
+    return MatchReport(
+        result=result,
+        record=path,
+        record_sha256=sha256,
+        milliseconds=round((time.monotonic() - started) * 1000),
+        reports=tuple(collected),
+    )
+
+
+def attempt(description: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Play a match as workers do: what goes wrong comes back as a reason."""
+    reports: list[StoredReport] = []
+    try:
+        report = run_match(description, beat, reports)
+    except Exception as error:  # noqa: BLE001 - also our own bugs must end in a reason, not a loss
+        _keep_traceback(description, error)
+        detail = " ".join(str(error).split()) or type(error).__name__
+        return Voided(reason=void_reason(error), detail=detail, reports=tuple(reports))
+    return Played(result=_stored(description, report), reports=report.reports)
+
+
+def void_reason(error: Exception) -> str:
+    """Return the word for why an attempt counts for nobody."""
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DISK_FULL
+    return next((word for kind, word in _REASONS if isinstance(error, kind)), REFEREE_ERROR)
+
+
+class _Leg:
+    """One leg of a match, from its sockets to the removal of its bots."""
+
+    def __init__(
+        self,
+        description: MatchDescription,
+        sandbox: Sandbox,
+        leg: int,
+        beat: Callable[[], None],
+        reports: list[StoredReport],
+    ) -> None:
+        self._description = description
+        self._sandbox = sandbox
+        self._leg = leg
+        self._beat = beat
+        self._reports = reports
+        self._bots: list[RunningBot] = []
+
+    @property
+    def _spec(self) -> MatchSpec:
+        return self._description.spec
+
+    def play(self) -> LegResult:
+        with ExitStack() as stack:
+            folders = [self._folder(stack) for _ in range(self._spec.seats)]
+            reception = stack.enter_context(Reception(self._spec, self._leg))
+            for folder in folders:
+                reception.listen(folder.socket)
+            steps.checkpoint(Step.SOCKETS_MADE)
+            # The threads stay until the bots are gone: the kernel may end a process together
+            # with the thread that started it.
+            threads = stack.enter_context(ThreadPoolExecutor(self._spec.seats))
+            self._start(threads, stack, folders)
+            steps.checkpoint(Step.STARTED)
+            reception.wait_for_bots([bot.started_ns for bot in self._bots], self._explain_absence)
+            steps.checkpoint(Step.CONNECTED)
+            players = [_Watched(player, self._beat) for player in reception.players]
+            try:
+                result = play_leg(
+                    self._spec, self._leg, players, reception.inbox, explain=self._explain
+                )
+                self._await_exits()
+                return result
+            finally:
+                steps.checkpoint(Step.REMOVING)
+                self._collect(threads)
+
+    def _folder(self, stack: ExitStack) -> SocketFolder:
+        folder = SocketFolder.create(self._description.owner)
+        stack.callback(folder.remove)
+        return folder
+
+    def _start(
+        self, threads: ThreadPoolExecutor, stack: ExitStack, folders: Sequence[SocketFolder]
+    ) -> None:
+        """Start all bots at once; those that did start are removed even if others did not."""
+        steps.checkpoint(Step.STARTING)
+        starting = [
+            threads.submit(self._sandbox.start, self._request(seat, folder))
+            for seat, folder in enumerate(folders)
+        ]
+        try:
+            wait_for(starting)
+        finally:
+            for future in starting:
+                if future.exception() is None:
+                    stack.enter_context(future.result())
+        self._bots = [future.result() for future in starting]
+
+    def _request(self, seat: int, folder: SocketFolder) -> StartRequest:
+        description = self._description
+        slot = description.slot
+        return StartRequest(
+            source=description.bots[self._spec.entrant_at(self._leg, seat)],
+            socket_dir=folder.path,
+            owner=description.owner,
+            attempt=f"{description.folder}/{self._leg}",
+            seat=seat,
+            limits=replace(description.limits, cpus=slot.bots[seat] if slot else ""),
+        )
+
+    def _explain_absence(self, seat: int) -> Fault | None:
+        end = self._bots[seat].poll()
+        if end is None:
+            return None
+        kind = FaultKind.OUT_OF_MEMORY if end.out_of_memory else FaultKind.START_FAILED
+        return Fault(kind, seat, f"the bot ended before its Hello: {end}")
+
+    def _explain(self, seat: int) -> Fault | None:
+        """Say why a stream ended, if the bot itself has ended."""
+        end = self._await_exit(seat, EXPLAIN_SECONDS)
+        if end is None:
+            return None
+        if end.out_of_memory:
+            return Fault(FaultKind.OUT_OF_MEMORY, seat, f"the bot ended: {end}")
+        if end.code == 0:
+            return Fault(FaultKind.DISCONNECTED, seat, "the bot exited in the middle of a leg")
+        return Fault(FaultKind.CRASH, seat, f"the bot ended: {end}")
+
+    def _await_exits(self) -> None:
+        until = time.monotonic() + GOODBYE_SECONDS
+        for seat in range(len(self._bots)):
+            self._await_exit(seat, until - time.monotonic())
+
+    def _await_exit(self, seat: int, seconds: float) -> Exit | None:
+        until = time.monotonic() + seconds
+        while (end := self._bots[seat].poll()) is None and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+        return end
+
+    def _collect(self, threads: ThreadPoolExecutor) -> None:
+        """End all bots at once and keep their reports; a failure shows after the others' end."""
+        ending: list[Future[BotReport]] = [threads.submit(bot.finish) for bot in self._bots]
+        wait_for(ending)
+        for seat, future in enumerate(ending):
+            self._reports.append(self._report(seat, future.result()))
+
+    def _report(self, seat: int, report: BotReport) -> StoredReport:
+        description = self._description
+        return StoredReport(
+            leg=self._leg,
+            seat=seat,
+            position=description.positions[self._spec.entrant_at(self._leg, seat)],
+            exit_code=report.exit.code if report.exit else None,
+            signal=report.exit.signal if report.exit else None,
+            out_of_memory=report.out_of_memory,
+            cpu_seconds=report.cpu_seconds,
+            peak_memory=report.peak_memory,
+            log=_write_log(description, f"leg{self._leg}-seat{seat}.log", report.log),
+            log_truncated=report.log_truncated,
+        )
+
+
+class _Watched:
+    """A player whose every message counts as progress."""
+
+    __slots__ = ("_beat", "_player")
+
+    def __init__(self, player: Player, beat: Callable[[], None]) -> None:
+        self._player = player
+        self._beat = beat
+
+    @property
+    def traffic(self) -> Traffic:
+        """What was sent and received so far."""
+        return self._player.traffic
+
+    def prepare(self, message: Message) -> Callable[[], None]:
+        """Note the progress and prepare the message."""
+        self._beat()
+        steps.checkpoint(Step.DEALING)
+        return self._player.prepare(message)
+
+
+def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
+    result = report.result
+    return StoredResult(
+        decks=_decks(result),
+        totals=result.totals,
+        conditions=result.conditions,
+        milliseconds=report.milliseconds,
+        record=str(report.record.relative_to(description.home)),
+        record_sha256=report.record_sha256,
+        faults=tuple(
+            StoredFault(
+                leg=offence.leg,
+                deal=offence.deal,
+                seat=offence.fault.seat,
+                position=description.positions[offence.entrant],
+                kind=offence.fault.kind,
+                detail=offence.fault.detail,
+            )
+            for offence in result.faults
+        ),
+        sides=tuple(seat % 2 for seat in range(result.spec.seats))
+        if result.spec.rules.sides == "pairs"
+        else (),
+    )
+
+
+def _decks(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+    """Return the scores as [deck][leg][entrant]; what is not mirrored is one deck of one leg."""
+    if result.spec.match_format != SERIES:
+        return ((result.totals,),)
+    scores = {(deal.deck, deal.leg): deal.scores for deal in result.deals}
+    return tuple(
+        tuple(scores[deck, leg] for leg in range(result.spec.legs))
+        for deck in range(result.spec.decks)
+    )
+
+
+def _write_record(description: MatchDescription, result: MatchResult) -> tuple[Path, str]:
+    """Write the record, and name it by its hash once it is whole."""
+    folder = description.home / "records" / description.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    unnamed = folder / "record.jsonl"
+    sha256 = write_record(unnamed, result.spec, result)
+    path = folder / f"{sha256}.jsonl"
+    unnamed.replace(path)
+    _sync_folder(folder)
+    return path, sha256
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_log(description: MatchDescription, name: str, text: str) -> str:
+    """Keep what a bot printed; return where, below the arena's folder, or "" if it was silent."""
+    if not text:
+        return ""
+    path = description.home / "logs" / description.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path.relative_to(description.home))
+
+
+def _keep_traceback(description: MatchDescription, error: Exception) -> None:
+    try:
+        _write_log(description, "referee.log", "".join(traceback.format_exception(error)))
+    except OSError:
+        # The reason still reaches the database; the disk may be what failed.
+        return
