@@ -106,6 +106,17 @@ class Limits:
     log: int = MEBI
     exec_tmp: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse limits that contradict each other.
+
+        Raises:
+            ValueError: If /tmp could fill the memory, or a limit is not positive.
+        """
+        if not 0 < self.tmpfs < self.memory:
+            raise ValueError(f"tmpfs {self.tmpfs} must be positive and below memory {self.memory}")
+        if self.pids <= 0 or self.log <= 0:
+            raise ValueError(f"pids {self.pids} and log {self.log} must be positive")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRequest:
@@ -165,6 +176,7 @@ class BotReport:
         cpu_seconds: CPU time of all its processes, in seconds; None when unknown.
         peak_memory: Most memory it used at once, in bytes; None when unknown.
         throttled_seconds: Time its cores were withheld from it by a quota; None when unknown.
+        leftover: Name of the container if the engine would not remove it now, else empty.
     """
 
     exit: Exit | None
@@ -174,6 +186,7 @@ class BotReport:
     cpu_seconds: float | None = None
     peak_memory: int | None = None
     throttled_seconds: float | None = None
+    leftover: str = ""
 
 
 class RunningBot(Protocol):

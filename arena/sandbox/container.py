@@ -1,0 +1,767 @@
+"""Bots in containers: the only module that knows the engine's client.
+
+Never attach, never exec, never follow logs: an unread stream keeps a killed container from being
+removed. The engine keeps a bounded log, which is read once, after the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.client
+import json
+import os
+import re
+import socket
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
+
+import docker
+import requests
+import urllib3
+from docker.errors import APIError, DockerException
+from docker.utils import kwargs_from_env, parse_repository_tag
+
+from arena.sandbox.base import (
+    BotReport,
+    EngineLostError,
+    EngineMissingError,
+    Exit,
+    ImageMissingError,
+    ImageRefusedError,
+    LimitsMissingError,
+)
+from arena.sandbox.cgroups import Cgroup, Usage
+from arena.sandbox.confinement import (
+    LABEL,
+    container_settings,
+    host_config,
+    missing_in_kernel,
+    missing_in_process,
+    missing_settings,
+    process_status,
+)
+from arena.sandbox.logs import clean_log
+from arena.sandbox.owners import is_live, reap_socket_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from types import TracebackType
+
+    from arena.sandbox.base import BotSource, Limits, RunningBot, StartRequest
+
+__all__ = ["ContainerSandbox", "Engine", "ImageInfo"]
+
+NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
+
+ENGINE_SECONDS = 20
+END_SECONDS = 10
+PAUSES = (0.1, 0.5)
+# Looking at a process is cheap, reading its control groups is not quite.
+SAMPLE_SECONDS = 0.05
+CANNOT_START = 127
+SIGNAL_BASE = 128
+LAST_SIGNAL = 64
+
+LOST = (
+    requests.exceptions.RequestException,
+    urllib3.exceptions.HTTPError,
+    http.client.HTTPException,
+    DockerException,
+    OSError,
+)
+GONE = (404, 409)
+# What the engine says when the image, not the machine, is why nothing starts.
+BOT_CANNOT_START = re.compile(
+    r'exec: "|executable file not found|exec format error|no command specified'
+    r"|exec user process|not a directory: unknown|unable to find user|chdir to cwd",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageInfo:
+    """What the arena looks at in an image.
+
+    Attributes:
+        id: The image id, a digest.
+        has_command: Whether it names something to run.
+        volumes: Folders it wants writable outside every limit.
+        labels: Its labels.
+    """
+
+    id: str
+    has_command: bool
+    volumes: tuple[str, ...]
+    labels: Mapping[str, str]
+
+    def refusal(self) -> str:
+        """Return why no bot may be run from this image, or an empty string."""
+        if self.volumes:
+            return f"it declares VOLUME {', '.join(self.volumes)}, and bots may write to /tmp only"
+        forged = sorted(one for one in self.labels if one.startswith(LABEL))
+        if forged:
+            return f"its label {forged[0]} is one of those by which the arena knows its containers"
+        if not self.has_command:
+            return "it has neither CMD nor ENTRYPOINT, so there is nothing to run"
+        return ""
+
+
+class Engine:
+    """The container engine, with its failures told as errors of the platform."""
+
+    def __init__(self, api: docker.APIClient) -> None:
+        self._api = api
+        self._session: _Session | None = None
+
+    @classmethod
+    def connect(cls, *, timeout: int = ENGINE_SECONDS) -> Engine:
+        """Reach the engine of this machine, as DOCKER_HOST or the usual socket name it.
+
+        Raises:
+            EngineMissingError: If none answers.
+        """
+        settings: dict[str, Any] = dict(kwargs_from_env())
+        rootless = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "docker.sock")
+        usual = Path("/var/run/docker.sock")
+        if "base_url" not in settings and rootless.is_socket() and not usual.exists():
+            settings["base_url"] = f"unix://{rootless}"
+        try:
+            return cls(docker.APIClient(version="auto", timeout=timeout, **settings))
+        except LOST as error:
+            if "Permission denied" in str(error) or isinstance(error, PermissionError):
+                hint = "run as a member of the group docker"
+            else:
+                hint = "start it, for instance with: systemctl start docker"
+            message = f"no container engine answers: {_one_line(error)}"
+            raise EngineMissingError(message, hint) from error
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._api.close()
+        if self._session is not None:
+            self._session.close()
+
+    def session(self) -> _Session:
+        """Return the mark by which a later look tells whether this engine lived all the while."""
+        if self._session is None or not self._session.is_alive():
+            self._session = _Session(self._api.base_url, self._socket_path())
+        return self._session
+
+    def image(self, reference: str) -> ImageInfo:
+        """Look an image up on this machine, by id or by name.
+
+        Raises:
+            ImageMissingError: If it is not here.
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("look at an image", self._api.inspect_image, reference, gone=(404,))
+        if found is None:
+            raise ImageMissingError(f"no image {reference} on this machine")
+        config = found.get("Config") or {}
+        return ImageInfo(
+            id=found["Id"],
+            has_command=bool(config.get("Cmd") or config.get("Entrypoint")),
+            volumes=tuple(sorted(config.get("Volumes") or {})),
+            labels=config.get("Labels") or {},
+        )
+
+    def pull(self, reference: str, *, seconds: float) -> None:
+        """Fetch an image from its registry.
+
+        Raises:
+            ImageMissingError: If it cannot be had.
+        """
+        name, tag = parse_repository_tag(reference)
+        deadline = time.monotonic() + seconds
+        try:
+            for line in self._api.pull(name, tag=tag or "latest", stream=True, decode=True):
+                if "error" in line:
+                    raise ImageMissingError(f"cannot pull {reference}: {line['error']}")
+                if time.monotonic() > deadline:
+                    raise ImageMissingError(f"cannot pull {reference} within {seconds:.0f} s")
+        except LOST as error:
+            raise ImageMissingError(f"cannot pull {reference}: {_one_line(error)}") from error
+
+    def build(
+        self,
+        folder: Path,
+        *,
+        dockerfile: Path,
+        arguments: Mapping[str, str],
+        labels: Mapping[str, str],
+        seconds: float,
+    ) -> str:
+        """Build an image from a folder and return its id.
+
+        Raises:
+            ImageRefusedError: If a step fails or the build takes too long; the message ends with
+                the end of the build's output.
+            EngineLostError: If the engine fails.
+        """
+        output: deque[str] = deque(maxlen=40)
+        deadline = time.monotonic() + seconds
+        image = ""
+        # A client of its own: closing it is what makes the engine give up a build.
+        client = docker.APIClient(
+            base_url=self._api.base_url
+            if self._socket_path() is None
+            else f"unix://{self._socket_path()}",
+            version=self._api.api_version,
+            timeout=max(1, int(seconds)),
+        )
+        try:
+            stream = client.build(
+                path=str(folder),
+                dockerfile=str(dockerfile),
+                buildargs=dict(arguments),
+                labels=dict(labels),
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            for line in stream:
+                output.extend(_build_lines(line))
+                image = line.get("aux", {}).get("ID", image)
+                if "error" in line:
+                    raise ImageRefusedError(f"the build of {folder} failed:\n{_tail(output)}")
+                if time.monotonic() > deadline:
+                    raise ImageRefusedError(
+                        f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"
+                    )
+        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
+            raise ImageRefusedError(
+                f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"
+            ) from error
+        except APIError as error:
+            if error.is_client_error():
+                raise ImageRefusedError(f"cannot build {folder}: {_one_line(error)}") from error
+            raise EngineLostError(f"the engine failed to build: {_one_line(error)}") from error
+        except DockerException as error:
+            raise ImageRefusedError(f"cannot build {folder}: {_one_line(error)}") from error
+        except LOST as error:
+            raise EngineLostError(f"the engine failed to build: {_one_line(error)}") from error
+        finally:
+            client.close()
+        return image
+
+    def load(self, archive: Path, *, seconds: float) -> list[str]:
+        """Load an archive and return the names and ids that the engine says it held.
+
+        Raises:
+            ImageRefusedError: If the engine cannot read it.
+        """
+        loaded = []
+        deadline = time.monotonic() + seconds
+        try:
+            with archive.open("rb") as file:
+                for line in self._api.load_image(file):  # type: ignore[no-untyped-call]
+                    if "error" in line:
+                        raise ImageRefusedError(f"cannot load {archive}: {line['error']}")
+                    found = re.search(r"Loaded image(?: ID)?: (\S+)", line.get("stream", ""))
+                    if found:
+                        loaded.append(found[1])
+                    if time.monotonic() > deadline:
+                        raise ImageRefusedError(f"{archive} took more than {seconds:.0f} s to load")
+        except LOST as error:
+            raise ImageRefusedError(f"cannot load {archive}: {_one_line(error)}") from error
+        return loaded
+
+    def images(self) -> tuple[frozenset[str], dict[str, str]]:
+        """Return the ids of all images, and the id behind each tag.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("list images", self._api.images, all=True)
+        tags = {tag: one["Id"] for one in found for tag in one["RepoTags"] or ()}
+        tags.pop("<none>:<none>", None)
+        return frozenset(one["Id"] for one in found), tags
+
+    def tag(self, image: str, reference: str) -> None:
+        """Give an image a name, taking the name from whatever had it.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        name, tag = parse_repository_tag(reference)
+        self._call("tag an image", self._api.tag, image, name, tag=tag)
+
+    def remove_image(self, reference: str) -> None:
+        """Remove a name, or an image that nothing uses; harmless when it is gone or in use.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        self._call("remove an image", self._api.remove_image, reference, gone=GONE)
+
+    def create(self, name: str, image: str, settings: Mapping[str, Any]) -> None:
+        """Create a container; the client's own errors come out, for the caller tells blame."""
+        self._api.create_container(image=image, name=name, **settings)
+
+    def start(self, name: str) -> None:
+        """Start a container; the client's own errors come out, for the caller tells blame."""
+        self._api.start(name)
+
+    def inspect(self, name: str) -> dict[str, Any] | None:
+        """Return what the engine knows of a container, None if it knows none.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("look at a container", self._api.inspect_container, name, gone=(404,))
+        return None if found is None else dict(found)
+
+    def kill(self, name: str) -> None:
+        """Send SIGKILL; harmless when the container has ended.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        self._call("kill a container", self._api.kill, name, gone=GONE)
+
+    def output(self, name: str) -> bytes:
+        """Return what the engine kept of an ended container's output.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("read a log", self._api.logs, name, gone=GONE)
+        return bytes(found or b"")
+
+    def remove(self, name: str) -> None:
+        """Remove a container and its volumes; harmless when it is gone or going.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        remove = functools.partial(self._api.remove_container, v=True, force=True)
+        self._call("remove a container", remove, name, gone=GONE)
+
+    def bots(self) -> list[tuple[str, str, str]]:
+        """Return name, owner and process stamp of all bots' containers.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        wanted = {"label": f"{LABEL}kind=bot"}
+        found = self._call("list containers", self._api.containers, all=True, filters=wanted)
+        bots = []
+        for one in found:
+            names = [name.lstrip("/") for name in one["Names"]]
+            labels = one["Labels"]
+            # Labels can come from an image that somebody else runs; the name cannot.
+            if len(names) == 1 and NAME.fullmatch(names[0]):
+                owner, stamp = labels.get(f"{LABEL}owner", ""), labels.get(f"{LABEL}process", "")
+                bots.append((names[0], owner, stamp))
+        return bots
+
+    def _socket_path(self) -> str | None:
+        adapter = self._api.get_adapter(self._api.base_url)
+        return getattr(adapter, "socket_path", None)
+
+    def _call(
+        self,
+        what: str,
+        call: Callable[..., Any],
+        *args: Any,
+        gone: Collection[int] = (),
+        **more: Any,
+    ) -> Any:
+        """Ask the engine, again after a pause if it fails; only for what may be asked twice."""
+        for pause in (*PAUSES, None):
+            try:
+                return call(*args, **more)
+            except LOST as error:
+                if isinstance(error, APIError) and error.status_code in gone:
+                    return None
+                if pause is None:
+                    raise EngineLostError(
+                        f"the container engine failed to {what}: {_one_line(error)}"
+                    ) from error
+                time.sleep(pause)
+        return None
+
+
+class _Session:
+    """An idle connection to the engine: when it closes, the engine was stopped or restarted.
+
+    After that no exit code can be believed, since a restarted engine invents one.
+    """
+
+    def __init__(self, base_url: str, path: str | None) -> None:
+        self._base_url = base_url
+        self._path = path
+        self._socket = None if path is None else _ping(path)
+
+    def is_alive(self) -> bool:
+        """Tell whether the engine that was there at the beginning still is."""
+        if self._socket is None:
+            return True
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def takes_calls(self) -> bool:
+        """Tell whether the engine lives and still answers new connections.
+
+        One that is shutting down ends its containers first, and its old connections last.
+        """
+        if not self.is_alive():
+            return False
+        if self._path is None:
+            return True
+        try:
+            _ping(self._path).close()
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._socket is not None:
+            self._socket.close()
+
+
+def _ping(path: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(ENGINE_SECONDS)
+        connection.connect(path)
+        connection.sendall(b"GET /_ping HTTP/1.1\r\nHost: engine\r\n\r\n")
+        answer = b""
+        while not answer.endswith(b"OK"):
+            part = connection.recv(4096)
+            if not part:
+                raise ConnectionResetError("the engine closed the connection")  # noqa: TRY301 - closed below
+            answer += part
+        # With a timeout Python would wait for it even if told not to.
+        connection.setblocking(False)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class ContainerSandbox:
+    """Runs each bot in a container of its own, with no network and little else."""
+
+    name = "container"
+    is_security_boundary = True
+    note = ""
+
+    def __init__(self, engine: Engine | None = None) -> None:
+        self.engine = Engine.connect() if engine is None else engine
+
+    def prepare(self, source: BotSource) -> None:
+        """Check that the image is here and may be run.
+
+        Raises:
+            ImageMissingError: If it is not on this machine.
+            ImageRefusedError: If no bot may be run from it.
+            EngineLostError: If the engine fails.
+        """
+        if not source.image.startswith("sha256:"):
+            raise ImageRefusedError(
+                f"{source.image or source.directory} is not an image id",
+                "submit the bot as an image, or run it with the process sandbox",
+            )
+        reason = self.engine.image(source.image).refusal()
+        if reason:
+            raise ImageRefusedError(f"cannot run {source.image}: {reason}")
+
+    def start(self, request: StartRequest) -> RunningBot:
+        """Start a bot; one whose image cannot be started has ended with exit code 127.
+
+        Raises:
+            ImageMissingError: If the image is not on this machine.
+            ImageRefusedError: If no bot may be run from it.
+            LimitsMissingError: If a limit is not in force.
+            EngineLostError: If the engine fails.
+        """
+        asked_ns = time.monotonic_ns()
+        self.prepare(request.source)
+        session = self._session()
+        name = f"bura-bot-{uuid4().hex}"
+        try:
+            self.engine.create(name, request.source.image, _everything(request))
+            self.engine.start(name)
+        except LOST as error:
+            reason = _one_line(error)
+            with contextlib.suppress(EngineLostError):
+                self.engine.remove(name)
+            if isinstance(error, APIError) and BOT_CANNOT_START.search(reason):
+                return _NeverStarted(reason, asked_ns)
+            if isinstance(error, APIError) and "CPUs are not available" in reason:
+                raise LimitsMissingError(f"cannot pin a bot to cores: {reason}") from error
+            raise EngineLostError(
+                f"the container engine failed to start a bot: {reason}"
+            ) from error
+        bot = _Container(self.engine, session, name, request.limits, asked_ns)
+        try:
+            bot.check_limits()
+        except BaseException:
+            with contextlib.suppress(EngineLostError):
+                self.engine.remove(name)
+            raise
+        return bot
+
+    def reap(self, owner: str, live_owners: Collection[str]) -> int:
+        """Remove containers and socket folders of dead workers and return their number.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        live = {owner, *live_owners}
+        count = 0
+        for name, its_owner, stamp in self.engine.bots():
+            if not is_live(its_owner, stamp, live):
+                self.engine.remove(name)
+                count += 1
+        return count + reap_socket_folders(live)
+
+    def _session(self) -> _Session:
+        try:
+            return self.engine.session()
+        except OSError as error:
+            raise EngineLostError(f"the container engine does not answer: {error}") from error
+
+
+class _NeverStarted:
+    """A bot whose image the engine could not start."""
+
+    def __init__(self, reason: str, asked_ns: int) -> None:
+        self.started_ns = time.monotonic_ns()
+        self.start_seconds = (self.started_ns - asked_ns) / 1e9
+        self._reason = reason
+
+    def poll(self) -> Exit:
+        return Exit(code=CANNOT_START)
+
+    def kill(self) -> None:
+        """Do nothing: there is nothing to kill."""
+
+    def finish(self) -> BotReport:
+        log, truncated = clean_log(f"cannot start: {self._reason}\n".encode(), 1 << 14)
+        return BotReport(exit=self.poll(), out_of_memory=False, log=log, log_truncated=truncated)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _Container:
+    """A container that was started."""
+
+    def __init__(
+        self, engine: Engine, session: _Session, name: str, limits: Limits, asked_ns: int
+    ) -> None:
+        self.started_ns = time.monotonic_ns()
+        self.start_seconds = (self.started_ns - asked_ns) / 1e9
+        self.name = name
+        self._engine = engine
+        self._session = session
+        self._limits = limits
+        self._lock = threading.RLock()
+        self._pid = 0
+        self._cgroup = Cgroup({})
+        self._usage = Usage()
+        self._sampled = 0.0
+        self._killed = False
+        self._exit: Exit | None = None
+        self._report: BotReport | None = None
+
+    def check_limits(self) -> None:
+        """Read the limits back from the engine and from the kernel.
+
+        Raises:
+            LimitsMissingError: If one is not in force; the message names it.
+            EngineLostError: If the engine fails.
+        """
+        found = self._inspect()
+        state = found["State"]
+        missing = missing_settings(self._limits, found["HostConfig"], found["Config"])
+        pid = int(state["Pid"])
+        if state["Running"] and pid and _is_container(pid, found["Id"]):
+            self._pid = pid
+            self._cgroup = Cgroup.of(pid)
+            missing += missing_in_kernel(self._limits, self._cgroup)
+            if found["HostConfig"].get("Runtime") in {"runc", "io.containerd.runc.v2"}:
+                missing += missing_in_process(pid)
+            # A bot that ended meanwhile took its files along, and they prove nothing.
+            if missing and not _is_container(pid, found["Id"]):
+                missing = missing_settings(self._limits, found["HostConfig"], found["Config"])
+        if missing:
+            raise LimitsMissingError(
+                f"the engine does not enforce: {', '.join(missing)}",
+                "nothing was run; see what the engine supports with: docker info",
+            )
+        self._sample()
+
+    def poll(self) -> Exit | None:
+        with self._lock:
+            if self._exit is None and not self._is_seen_running():
+                state = self._inspect()["State"]
+                if not state["Running"]:
+                    self._exit = self._believe(state)
+            return self._exit
+
+    def kill(self) -> None:
+        with self._lock:
+            if self.poll() is None:
+                self._sample()
+                self._killed = True
+                self._engine.kill(self.name)
+
+    def finish(self) -> BotReport:
+        with self._lock:
+            if self._report is None:
+                leftover = ""
+                try:
+                    before = None if self._killed else self.poll()
+                    if before is None:
+                        self._sample()
+                        self._killed = True
+                        self._engine.kill(self.name)
+                    self._report = self._collect(before, self._end())
+                finally:
+                    try:
+                        self._engine.remove(self.name)
+                    except EngineLostError:
+                        leftover = self.name
+                if leftover:
+                    self._report = _with_leftover(self._report, leftover)
+            return self._report
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+    def _collect(self, before: Exit | None, state: Mapping[str, Any]) -> BotReport:
+        data = self._engine.output(self.name)
+        rotated = _json_size(data) > 0.9 * self._limits.log
+        log, truncated = clean_log(data, self._limits.log, truncated=rotated)
+        return BotReport(
+            exit=before,
+            out_of_memory=self._out_of_memory(state),
+            log=log,
+            log_truncated=truncated,
+            cpu_seconds=self._usage.cpu_seconds,
+            peak_memory=self._usage.peak_memory,
+            throttled_seconds=self._usage.throttled_seconds,
+        )
+
+    def _end(self) -> Mapping[str, Any]:
+        """Wait for the container's end and return its last state."""
+        deadline = time.monotonic() + END_SECONDS
+        pause = 0.002
+        while True:
+            state: Mapping[str, Any] = self._inspect()["State"]
+            if not state["Running"]:
+                return state
+            if time.monotonic() > deadline:
+                raise EngineLostError(f"container {self.name} did not end within {END_SECONDS} s")
+            time.sleep(pause)
+            pause = min(2 * pause, 0.1)
+
+    def _inspect(self) -> dict[str, Any]:
+        found = self._engine.inspect(self.name)
+        if found is None:
+            raise EngineLostError(f"container {self.name} was removed by somebody else")
+        return found
+
+    def _is_seen_running(self) -> bool:
+        """Tell by the process table alone that the bot runs: no call to the engine is needed."""
+        if not self._pid or not Path(f"/proc/{self._pid}/ns").exists():
+            return False
+        if self._session.is_alive() and _is_running(self._pid):
+            if time.monotonic() - self._sampled >= SAMPLE_SECONDS:
+                self._sample()
+            return True
+        return False
+
+    def _believe(self, state: Mapping[str, Any]) -> Exit:
+        if not self._session.takes_calls():
+            raise EngineLostError("the container engine was restarted while a bot ran")
+        code = int(state["ExitCode"])
+        oom = self._out_of_memory(state)
+        if SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
+            return Exit(signal=code - SIGNAL_BASE, out_of_memory=oom)
+        return Exit(code=code, out_of_memory=oom)
+
+    def _out_of_memory(self, state: Mapping[str, Any]) -> bool:
+        return bool(self._usage.oom_kills) or bool(state["OOMKilled"])
+
+    def _sample(self) -> None:
+        self._sampled = time.monotonic()
+        now = self._cgroup.usage()
+        old = self._usage
+        self._usage = Usage(
+            _most(old.oom_kills, now.oom_kills),
+            _most(old.cpu_seconds, now.cpu_seconds),
+            _most(old.peak_memory, now.peak_memory),
+            _most(old.throttled_seconds, now.throttled_seconds),
+        )
+
+
+def _most(old: float | None, new: float | None) -> Any:
+    return old if new is None else new if old is None else max(old, new)
+
+
+def _with_leftover(report: BotReport, name: str) -> BotReport:
+    return replace(report, leftover=name)
+
+
+def _everything(request: StartRequest) -> dict[str, Any]:
+    config = host_config(request.limits, request.socket_dir)
+    return {"host_config": config, **container_settings(request)}
+
+
+def _is_container(pid: int, container: str) -> bool:
+    """Tell whether the engine's pid is that of this machine, not of a virtual machine's."""
+    try:
+        return container in Path(f"/proc/{pid}/cgroup").read_text() and _is_running(pid)
+    except OSError:
+        return False
+
+
+def _is_running(pid: int) -> bool:
+    return process_status(pid).get("State", "X")[0] not in "ZX"
+
+
+def _json_size(data: bytes) -> int:
+    """Estimate how much room the engine's log took for this output."""
+    text = data.decode("utf-8", "replace")
+    entries = max(data.count(b"\n"), len(data) >> 14)
+    return len(json.dumps(text, ensure_ascii=False)) + 70 * entries
+
+
+def _build_lines(line: Mapping[str, Any]) -> Iterable[str]:
+    text = line.get("stream") or line.get("error") or ""
+    return [one[-400:] for one in str(text).splitlines() if one.strip()]
+
+
+def _tail(output: Iterable[str]) -> str:
+    return clean_log("\n".join(output).encode(), 8192)[0]
+
+
+def _one_line(error: BaseException) -> str:
+    text = getattr(error, "explanation", None) or str(error) or type(error).__name__
+    return " ".join(clean_log(str(text).encode(), 2000)[0].split())

@@ -1,0 +1,170 @@
+"""Whose leftovers may be removed: owners by boot id, and the processes behind them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.sandbox.base import SOCKET_NAME, SandboxError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = ["ProcessStamp", "SocketFolder", "reap_socket_folders"]
+
+PREFIX = "bura-"
+OWNER_FILE = "owner"
+MOUNTED = "s"
+# A Unix socket's path ends at 107 bytes, and some clients count less.
+LONGEST_SOCKET_PATH = 99
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStamp:
+    """Names one process of one boot of one machine, so that a recycled pid is not taken for it.
+
+    Attributes:
+        text: Boot id, pid namespace, pid and start time, separated by colons.
+    """
+
+    text: str
+
+    @classmethod
+    def current(cls) -> ProcessStamp:
+        """Return the stamp of this process."""
+        pid = os.getpid()
+        return cls(f"{_boot_id()}:{_namespace()}:{pid}:{_start_time(pid)}")
+
+    def is_alive(self) -> bool:
+        """Tell whether the process runs; False too where another namespace hides it."""
+        boot, namespace, pid, started = (*self.text.split(":"), "", "", "", "")[:4]
+        if (boot, namespace) != (_boot_id(), _namespace()) or not pid.isdecimal():
+            return False
+        found = _start_time(int(pid))
+        return bool(found) and found == started
+
+
+def is_live(owner: str, stamp: str, live_owners: Collection[str]) -> bool:
+    """Tell whether something of this owner and process must be left alone."""
+    return owner in live_owners or ProcessStamp(stamp).is_alive()
+
+
+@dataclass(frozen=True, slots=True)
+class SocketFolder:
+    """A folder for one seat's socket, to be mounted into that seat's container alone.
+
+    The mount's source can be read inside the container, so the path is random; the owner's name
+    lies beside the mounted folder, not in it.
+
+    Attributes:
+        root: The folder to remove at the end.
+    """
+
+    root: Path
+
+    @classmethod
+    def create(cls, owner: str) -> SocketFolder:
+        """Make a new folder for a worker's boot id.
+
+        Raises:
+            SandboxError: If no folder for sockets can be written.
+        """
+        place = _places()[0]
+        root = place / f"{PREFIX}{secrets.token_hex(11)}"
+        try:
+            root.mkdir(mode=0o700)
+            (root / OWNER_FILE).write_text(f"{owner}\n{ProcessStamp.current().text}\n")
+            (root / OWNER_FILE).chmod(0o600)
+            (root / MOUNTED).mkdir()
+            (root / MOUNTED).chmod(0o711)
+            # Last, so that the folder is never open before it is complete.
+            root.chmod(0o711)
+        except OSError as error:
+            raise SandboxError(
+                f"cannot make a folder for sockets in {place}: {error.strerror}",
+                "set XDG_RUNTIME_DIR to a short path that you can write",
+            ) from error
+        folder = cls(root)
+        if len(os.fsencode(folder.socket)) > LONGEST_SOCKET_PATH:
+            folder.remove()
+            raise SandboxError(
+                f"the path {place} is too long for sockets",
+                "set XDG_RUNTIME_DIR to a short path that you can write",
+            )
+        return folder
+
+    @property
+    def path(self) -> Path:
+        """The folder to mount: what goes into a start request."""
+        return self.root / MOUNTED
+
+    @property
+    def socket(self) -> Path:
+        """Where the referee listens."""
+        return self.path / SOCKET_NAME
+
+    def owner(self) -> tuple[str, str] | None:
+        """Return the owner and its process stamp, or None while the folder is being made."""
+        try:
+            lines = (self.root / OWNER_FILE).read_text().splitlines()
+        except OSError:
+            return None
+        return (lines[0], lines[1]) if len(lines) == len(("owner", "stamp")) else None
+
+    def remove(self) -> None:
+        """Remove the folder and the socket in it; harmless when it is gone."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+
+def reap_socket_folders(live_owners: Collection[str]) -> int:
+    """Remove the socket folders of dead workers and return their number."""
+    count = 0
+    for folder in _socket_folders():
+        found = folder.owner()
+        if found is not None and not is_live(*found, live_owners):
+            folder.remove()
+            count += 1
+    return count
+
+
+def _socket_folders() -> Iterator[SocketFolder]:
+    for place in _places():
+        for root in sorted(place.glob(f"{PREFIX}*")):
+            mine = root.is_dir() and not root.is_symlink() and root.stat().st_uid == os.getuid()
+            if mine and (root / OWNER_FILE).exists():
+                yield SocketFolder(root)
+
+
+def _places() -> list[Path]:
+    """Folders where sockets may lie, best first."""
+    candidates = [os.environ.get("XDG_RUNTIME_DIR", ""), "/run", "/tmp"]  # noqa: S108 - the path must be short
+    return [Path(one) for one in candidates if one and os.access(one, os.W_OK | os.X_OK)]
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "unknown"
+
+
+def _namespace() -> str:
+    try:
+        return str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        return "unknown"
+
+
+def _start_time(pid: int) -> str:
+    """Start time of a process in clock ticks since boot; empty when it is dead or a zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    # The name in the second field may hold spaces and brackets.
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in {"Z", "X"} else fields[19]
