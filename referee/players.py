@@ -122,9 +122,8 @@ class DealOver:
         table: Where it was played.
         deal: Its number within the leg.
         outcome: By the rules, or by a fault.
+        view: The deal as it stood at its end, as the viewer sees it.
         captured: Mask of all cards each seat captured.
-        last_trick: The last trick on the table as (seat, mask of the cards the viewer may see,
-            count of those that stay hidden, whether they beat).
         events: What happened at this table since the viewer's last turn there.
         deal_scores: Each seat's score of this deal.
         scores: Each seat's score of the leg so far.
@@ -134,8 +133,8 @@ class DealOver:
     table: int
     deal: int
     outcome: Outcome
+    view: Observation
     captured: tuple[int, ...]
-    last_trick: tuple[tuple[int, int, int, bool], ...]
     events: tuple[SeenEvent, ...]
     deal_scores: tuple[Fraction, ...]
     scores: tuple[Fraction, ...]

@@ -161,21 +161,24 @@ class DealResult:
         number: The deal's number within the leg, in the order of starting.
         deck: Number of the deck within the match.
         table: Where it was played.
-        dealer: Seat.
-        leader: Seat of the first lead; None if the leg was lost before the deal was dealt.
+        playing: The leg's seats in the order of the deal's; what follows names the deal's seats,
+            but for faults, which name the leg's.
+        dealer: Who dealt.
+        leader: Who was to lead first by what happened before; None where this deal settled it.
         decks: Each deck used, the last one played, those before it redealt.
         lots: Each lot drawn as (purpose, number of values, value).
         actions: In order.
         faults: Committed in this deal.
-        lost_by: Seats that lost the deal by a fault, in this deal or before it in the leg.
+        lost_by: The leg's seats that lost it by a fault, in this deal or before it in the leg.
         outcome: By the rules, or by a fault.
-        scores: By entrant.
+        scores: By entrant, as in a series.
     """
 
     leg: int
     number: int
     deck: int
     table: int
+    playing: tuple[int, ...]
     dealer: int
     leader: int | None
     decks: tuple[tuple[int, ...], ...]
@@ -253,6 +256,7 @@ class LegResult:
         leg: From 0.
         deals: By number.
         faults: All of the leg in order.
+        scores: By entrant.
         clocks: By seat.
         traffic: By seat.
     """
@@ -260,6 +264,7 @@ class LegResult:
     leg: int
     deals: tuple[DealResult, ...]
     faults: tuple[Offence, ...]
+    scores: tuple[Fraction, ...]
     clocks: tuple[ClockUsage, ...]
     traffic: tuple[Traffic, ...]
 
@@ -286,14 +291,19 @@ class MatchResult:
     @property
     def totals(self) -> tuple[Fraction, ...]:
         """The score of the match by entrant."""
-        return self._sums(self.deals)
+        return _sums(leg.scores for leg in self.legs)
 
     def deck_scores(self) -> tuple[tuple[Fraction, ...], ...]:
-        """Return, deck by deck, the sum over all rotations by entrant."""
-        decks: dict[int, list[DealResult]] = {}
+        """Return, deck by deck, the sum over all rotations by entrant.
+
+        Deals that depend on each other are no sample: there the whole match counts as one deck.
+        """
+        if self.spec.match_format != SERIES:
+            return (self.totals,)
+        decks: dict[int, list[tuple[Fraction, ...]]] = {}
         for deal in self.deals:
-            decks.setdefault(deal.deck, []).append(deal)
-        return tuple(self._sums(decks[deck]) for deck in sorted(decks))
+            decks.setdefault(deal.deck, []).append(deal.scores)
+        return tuple(_sums(decks[deck]) for deck in sorted(decks))
 
     @property
     def faults(self) -> tuple[Offence, ...]:
@@ -317,9 +327,6 @@ class MatchResult:
             sum(traffic.received_messages for traffic in seats),
         )
 
-    def _sums(self, deals: Iterable[DealResult]) -> tuple[Fraction, ...]:
-        totals = [Fraction(0)] * self.spec.seats
-        for deal in deals:
-            for entrant, score in enumerate(deal.scores):
-                totals[entrant] += score
-        return tuple(totals)
+
+def _sums(scores: Iterable[tuple[Fraction, ...]]) -> tuple[Fraction, ...]:
+    return tuple(sum(column, Fraction(0)) for column in zip(*scores, strict=True))
