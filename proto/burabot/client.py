@@ -55,6 +55,10 @@ class Game:
         self.options = {option.name: option.value for option in welcome.options}
         self.beating = Beating(self.options)
 
+    def side(self, seat: int) -> int:
+        """The side a seat plays for: 0 or 1 where four play in pairs, else the seat itself."""
+        return seat % 2 if self.options.get("sides") == "pairs" else seat
+
 
 class Turn:
     """A decision to make: a thin cover over the message, which holds everything.
