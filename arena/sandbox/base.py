@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
 from arena.errors import USAGE, MachineError, RefusedError
+from referee.players import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -38,7 +39,7 @@ ADDRESS_VARIABLE = "ARENA_ADDRESS"
 MEBI = 1 << 20
 
 
-class SandboxError(MachineError):
+class SandboxError(MachineError, PlatformError):
     """A bot could not be run for a reason that is no bot's fault; never thrown directly."""
 
 

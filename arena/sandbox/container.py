@@ -444,7 +444,7 @@ def _ping(path: str) -> socket.socket:
                 raise ConnectionResetError("the engine closed the connection")  # noqa: TRY301 - closed below
             answer += part
         # With a timeout Python would wait for it even if told not to.
-        connection.setblocking(False)
+        connection.settimeout(0)
     except BaseException:
         connection.close()
         raise
