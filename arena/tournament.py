@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, cast
+
+from sqlmodel import select
+
+from arena import ledger, queries
+from arena.bots import IMAGE, check_name
+from arena.driver import Driver, ProgressListener, StopFlag
+from arena.errors import RefusedError
+from arena.formats import Plan, find_format
+from arena.owners import ownership
+from arena.recovery import alone, recover
+from arena.runner import attempt
+from arena.sandbox import SANDBOXES, find_sandbox
+from arena.sandbox.slots import plan_slots
+from arena.tables import Entrant, Tournament
+from arena.workers import WorkerPool
+from referee import results
+from referee.results import SERIES, MatchSpec, SpecError
+from referee.shuffle import commitment, new_seed
+from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from arena.infos import MatchInfo, TournamentInfo
+    from arena.infos import BotVersionInfo, TournamentInfo
     from arena.store import Store
+    from arena.workers import Play
     from referee.results import TimeControl
     from referee.rules import Rules
+
+__all__ = [
+    "ProgressListener",
+    "RunReport",
+    "StopFlag",
+    "TournamentOptions",
+    "create",
+    "run",
+]
+
+SERIES_TABLES = 32
+"""Deals of a series played side by side unless the organiser says otherwise."""
+
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,52 +64,10 @@ class TournamentOptions:
     seats: int = 2
     rounds: int = 1
     decks: int = 100
-    match_format: str = "series"
+    match_format: str = SERIES
     tables: int | None = None
     seed: bytes | None = None
     sandbox: str = "container"
-
-
-class ProgressListener(Protocol):
-    """Told of what happens while a tournament runs, in the order in which it happens."""
-
-    def started(self, match: MatchInfo) -> None:
-        """A match was given to a worker."""
-
-    def finished(self, match: MatchInfo) -> None:
-        """A match was recorded."""
-
-    def voided(self, match: MatchInfo, reason: str) -> None:
-        """An attempt did not count; the match is played again unless its state is incomplete."""
-
-    def note(self, text: str) -> None:
-        """Something the organiser should know, in one line."""
-
-
-class StopFlag:
-    """How a run is told to stop: once for after the running matches, twice for at once."""
-
-    def request(self) -> None:
-        """Ask to stop; the second time, to stop at once."""
-        raise NotImplementedError
-
-    def request_now(self) -> None:
-        """Ask to stop at once."""
-        raise NotImplementedError
-
-    @property
-    def draining(self) -> bool:
-        """Whether no new match may start."""
-        raise NotImplementedError
-
-    @property
-    def now(self) -> bool:
-        """Whether running matches are given up."""
-        raise NotImplementedError
-
-    def signals(self) -> AbstractContextManager[StopFlag]:
-        """Take SIGINT (once, twice) and SIGTERM (at once) while the context lasts."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +85,7 @@ class RunReport:
     def exit_code(self) -> int:
         """0 when the schedule is played, 1 when matches stayed incomplete, 130 when stopped."""
         if self.interrupted:
-            return 130
+            return INTERRUPTED
         return 1 if self.tournament.incomplete else 0
 
 
@@ -105,7 +96,38 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         NotFoundError: A bot, the variant or the format is unknown.
         RefusedError: The options do not go together, or the name is taken.
     """
-    raise NotImplementedError
+    check_name(options.name, "tournament")
+    rules = options.rules or find_variant(options.variant)
+    bots = _entrants(store, options)
+    tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
+    seed = options.seed or new_seed()
+    format_ = find_format(options.format)
+    plan = Plan(entrants=len(bots), seats=options.seats, rounds=options.rounds, seed=seed)
+    pairings = format_(plan, {})
+    _check_match(options, rules, tables, seed)
+    row = Tournament(
+        name=options.name,
+        folded=options.name.casefold(),
+        created=store.now(),
+        variant=options.variant,
+        rules=json.dumps(rules.to_dict()),
+        format=options.format,
+        seats=options.seats,
+        rounds=options.rounds,
+        decks=options.decks,
+        match_format=options.match_format,
+        tables=tables,
+        move_time_ms=options.time.move_time_ms,
+        bank_ms=options.time.bank_ms,
+        increment_ms=options.time.increment_ms,
+        startup_ms=options.time.startup_ms,
+        sandbox=options.sandbox,
+        seed=seed.hex(),
+        seed_given=options.seed is not None,
+        commitment=commitment(seed),
+    )
+    ledger.plan(store, _insert(store, row, bots), pairings)
+    return queries.tournament(store, options.name)
 
 
 def run(
@@ -115,12 +137,91 @@ def run(
     progress: ProgressListener,
     stop: StopFlag,
     concurrency: int | None = None,
+    play: Play = attempt,
 ) -> RunReport:
     """Play what is left of a tournament; the same call starts and resumes it.
 
     Raises:
         NotFoundError: No tournament has this name.
-        RefusedError: More matches at once than the cores allow, or it is being run elsewhere.
+        RefusedError: More matches at once than the cores allow, or another run is on.
         MachineError: The engine, the disk or the database failed; nothing half done is left.
     """
-    raise NotImplementedError
+    info = queries.tournament(store, name)
+    slots = plan_slots(seats=info.seats, wanted=concurrency)
+    sandbox = find_sandbox(info.sandbox)
+    with alone(store.home), ownership(store.home) as owner:
+        reaped = recover(store, sandbox, owner)
+        if reaped:
+            progress.note(f"{reaped} leftovers of a run that died were taken back")
+        driver = Driver(store, info, sandbox, owner, progress=progress, stop=stop)
+        try:
+            with WorkerPool(store.home, slots, play) as pool:
+                driver.drive(pool)
+        finally:
+            driver.give_back()
+    info = queries.tournament(store, name)
+    return RunReport(
+        tournament=info,
+        played=driver.played,
+        voided=driver.voided,
+        fenced=driver.fenced,
+        reaped=reaped,
+        interrupted=stop.draining and bool(info.planned or info.running),
+    )
+
+
+def _entrants(store: Store, options: TournamentOptions) -> list[BotVersionInfo]:
+    if options.sandbox not in SANDBOXES:
+        find_sandbox(options.sandbox)
+    kind = queries.PROCESS if options.sandbox == queries.PROCESS else IMAGE
+    bots = [queries.bot_version(store, label) for label in options.bots]
+    for bot in bots:
+        if bot.kind != kind:
+            raise RefusedError(
+                f"{bot.label} was submitted as {bot.kind}, and {options.sandbox} runs {kind}",
+                f"submit it again with --sandbox {options.sandbox}",
+            )
+        if bots.count(bot) > 1:
+            raise RefusedError(f"{bot.label} is entered twice", "name each version once")
+    return bots
+
+
+def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: bytes) -> None:
+    """Refuse what no match could be played with.
+
+    Raises:
+        RefusedError: The options do not go together.
+    """
+    try:
+        MatchSpec(
+            variant=options.variant,
+            rules=rules,
+            seats=options.seats,
+            decks=options.decks,
+            seed=seed,
+            entrants=(results.Entrant(""),) * options.seats,
+            match_format=options.match_format,
+            tables=tables,
+            time_control=options.time,
+        )
+    except SpecError as error:
+        raise RefusedError(str(error)) from error
+
+
+def _insert(store: Store, row: Tournament, bots: list[BotVersionInfo]) -> int:
+    with store.write() as session:
+        taken = session.exec(select(Tournament.id).where(Tournament.folded == row.folded)).first()
+        if taken is not None:
+            raise RefusedError(f"there is a tournament {row.name} already", "choose another name")
+        session.add(row)
+        session.flush()
+        number = cast("int", row.id)
+        session.add_all(
+            Entrant(
+                tournament_id=number,
+                position=position,
+                bot_version_id=queries.find_version(session, bot),
+            )
+            for position, bot in enumerate(bots)
+        )
+        return number
