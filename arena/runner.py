@@ -38,6 +38,7 @@ from arena.sandbox import (
     StartRequest,
     find_sandbox,
 )
+from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.owners import SocketFolder
 from arena.steps import Step
 from referee.match import play_leg
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.sandbox import BotReport, Exit, RunningBot, Sandbox
+    from arena.sandbox.slots import Slot
     from referee.players import Message, Player, Traffic
     from referee.results import LegResult, MatchSpec
 
@@ -85,14 +87,14 @@ class MatchReport:
 
 def run_match(
     description: MatchDescription,
-    beat: Callable[[], None] = lambda: None,
+    watch: Callable[[Message], None] = lambda _: None,
     reports: list[StoredReport] | None = None,
 ) -> MatchReport:
     """Play all legs of a match, each with bots started afresh, and write its record.
 
     Args:
         description: The match.
-        beat: Called on every message that shows progress.
+        watch: Shown every message before a seat is sent it.
         reports: Filled with the bots' reports as they end; of use if the match fails.
 
     Raises:
@@ -106,7 +108,7 @@ def run_match(
     for source in description.bots:
         sandbox.prepare(source)
     legs = tuple(
-        _Leg(description, sandbox, leg, beat, collected).play()
+        _Leg(description, sandbox, leg, watch, collected).play()
         for leg in range(description.spec.legs)
     )
     steps.checkpoint(Step.DECIDED)
@@ -128,7 +130,7 @@ def attempt(description: MatchDescription, beat: Callable[[], None]) -> Outcome:
     """Play a match as workers do: what goes wrong comes back as a reason."""
     reports: list[StoredReport] = []
     try:
-        report = run_match(description, beat, reports)
+        report = run_match(description, lambda _: beat(), reports)
     except Exception as error:  # noqa: BLE001 - also our own bugs must end in a reason, not a loss
         _keep_traceback(description, error)
         detail = " ".join(str(error).split()) or type(error).__name__
@@ -151,13 +153,13 @@ class _Leg:
         description: MatchDescription,
         sandbox: Sandbox,
         leg: int,
-        beat: Callable[[], None],
+        watch: Callable[[Message], None],
         reports: list[StoredReport],
     ) -> None:
         self._description = description
         self._sandbox = sandbox
         self._leg = leg
-        self._beat = beat
+        self._watch = watch
         self._reports = reports
         self._bots: list[RunningBot] = []
 
@@ -174,12 +176,16 @@ class _Leg:
             steps.checkpoint(Step.SOCKETS_MADE)
             # The threads stay until the bots are gone: the kernel may end a process together
             # with the thread that started it.
-            threads = stack.enter_context(ThreadPoolExecutor(self._spec.seats))
+            threads = stack.enter_context(
+                ThreadPoolExecutor(
+                    self._spec.seats, initializer=_use_all_cores, initargs=(self._description.slot,)
+                )
+            )
             self._start(threads, stack, folders)
             steps.checkpoint(Step.STARTED)
             reception.wait_for_bots([bot.started_ns for bot in self._bots], self._explain_absence)
             steps.checkpoint(Step.CONNECTED)
-            players = [_Watched(player, self._beat) for player in reception.players]
+            players = [_Watched(player, self._watch) for player in reception.players]
             try:
                 result = play_leg(
                     self._spec, self._leg, players, reception.inbox, explain=self._explain
@@ -277,13 +283,13 @@ class _Leg:
 
 
 class _Watched:
-    """A player whose every message counts as progress."""
+    """A player whose every message is also shown to somebody else."""
 
-    __slots__ = ("_beat", "_player")
+    __slots__ = ("_player", "_watch")
 
-    def __init__(self, player: Player, beat: Callable[[], None]) -> None:
+    def __init__(self, player: Player, watch: Callable[[Message], None]) -> None:
         self._player = player
-        self._beat = beat
+        self._watch = watch
 
     @property
     def traffic(self) -> Traffic:
@@ -291,16 +297,23 @@ class _Watched:
         return self._player.traffic
 
     def prepare(self, message: Message) -> Callable[[], None]:
-        """Note the progress and prepare the message."""
-        self._beat()
+        """Show the message and prepare it."""
+        self._watch(message)
         steps.checkpoint(Step.DEALING)
         return self._player.prepare(message)
+
+
+def _use_all_cores(slot: Slot | None) -> None:
+    """Let a thread start programs on the bots' cores, though its process keeps off them."""
+    if slot is not None and hasattr(os, "sched_setaffinity"):
+        cores = frozenset[int]().union(*map(parse_cpus, {slot.referee, *slot.bots}))
+        os.sched_setaffinity(0, cores)
 
 
 def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
     result = report.result
     return StoredResult(
-        decks=_decks(result),
+        decks=deal_table(result),
         totals=result.totals,
         conditions=result.conditions,
         milliseconds=report.milliseconds,
@@ -317,13 +330,16 @@ def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
             )
             for offence in result.faults
         ),
-        sides=tuple(seat % 2 for seat in range(result.spec.seats))
-        if result.spec.rules.sides == "pairs"
-        else (),
+        sides=sides(result.spec),
     )
 
 
-def _decks(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+def sides(spec: MatchSpec) -> tuple[int, ...]:
+    """Return the side of each entrant, empty where each plays for itself."""
+    return tuple(seat % 2 for seat in range(spec.seats)) if spec.rules.sides == "pairs" else ()
+
+
+def deal_table(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
     """Return the scores as [deck][leg][entrant]; what is not mirrored is one deck of one leg."""
     if result.spec.match_format != SERIES:
         return ((result.totals,),)
