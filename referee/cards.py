@@ -25,9 +25,7 @@ RED_SUITS: Final = frozenset({DIAMONDS, HEARTS})
 
 _RANK_POINTS = (0, 0, 0, 0, 2, 3, 4, 10, 11)
 POINTS: Final = tuple(_RANK_POINTS[card % 9] for card in range(CARD_COUNT))
-_COUNTING_RANKS = tuple(
-    (RANK_MASKS[rank], worth) for rank, worth in enumerate(_RANK_POINTS) if worth
-)
+_JACKS, _QUEENS, _KINGS, _TENS, _ACES = RANK_MASKS[4:]
 _NAMES = tuple(RANKS[card % 9] + SUITS[card // 9] for card in range(CARD_COUNT))
 _NUMBERS = {name: card for card, name in enumerate(_NAMES)}
 
@@ -72,7 +70,13 @@ def is_end(card: Card) -> bool:
 
 def points(mask: int) -> int:
     """Return the points of a set of cards: ace 11, ten 10, king 4, queen 3, jack 2, others 0."""
-    return sum(worth * (mask & ranks).bit_count() for ranks, worth in _COUNTING_RANKS)
+    return (
+        11 * (mask & _ACES).bit_count()
+        + 10 * (mask & _TENS).bit_count()
+        + 4 * (mask & _KINGS).bit_count()
+        + 3 * (mask & _QUEENS).bit_count()
+        + 2 * (mask & _JACKS).bit_count()
+    )
 
 
 def mask_of(cards: Iterable[Card]) -> int:

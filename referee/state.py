@@ -5,6 +5,7 @@ before looking ahead. Who may see what is decided elsewhere: a state knows every
 """
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -89,6 +90,11 @@ Step: TypeAlias = "Callable[[State, int, Action], None]"
 """What becomes of a choice."""
 
 
+@functools.cache
+def _equal_losses(seats: int, weight: int) -> tuple[tuple[int, int], ...]:
+    return tuple((seat, weight) for seat in _SEATS[seats])
+
+
 class State:
     """A deal in play.
 
@@ -128,13 +134,12 @@ class State:
         "_drawn",
         "_holders",
         "_indicator_at",
-        "_offered",
+        "_next",
         "_options",
         "_orders",
         "_plays",
         "_pot",
         "_raiser",
-        "_responders",
         "_step",
         "_stock",
         "_tables",
@@ -198,7 +203,7 @@ class State:
         self.outcome: Outcome | None = None
         self.events: list[Event] = []
         self._options: list[Actions] = [NOTHING] * seats
-        self._orders = tables.orders(tables.everyone)
+        self._orders, self._next = tables.full_orders
         self._choices: list[Action] = [PASS] * seats
         self._waiting = 0
         self._holders: dict[int, Held] = {}
@@ -212,7 +217,6 @@ class State:
         self._pot = 0
         self._target = 0
         self._best_seat = self.leader
-        self._responders: tuple[int, ...] = ()
         self._plays = tables.plays[1]
         self._trumps: TrumpTables
         self._turned: TurnedUp | None = None
@@ -244,7 +248,13 @@ class State:
                 " legal actions"
             )
         self._options[seat] = NOTHING
-        self._step(self, seat, action)
+        step = self._step
+        if step is _CHOOSE_LEAD:
+            self._choose_lead(seat, action)
+        elif step is _RESPOND:
+            self._respond(seat, action)
+        else:
+            step(self, seat, action)
 
     def side_of(self, seat: int) -> int:
         """Return the seats that win and lose with that seat, itself included, as a bitmask."""
@@ -265,32 +275,32 @@ class State:
         tables = self._tables
         hands = self.hands
         leader = self.leader
-        if not hands[leader]:
+        hand = hands[leader]
+        if not hand:
             if not any(hands):
                 self._end_play()
                 return
             leader = self.leader = next(seat for seat in self._orders[leader] if hands[seat])
-        holders = self._holders = (
-            _NO_HOLDERS if self._trumps.uncombined(hands) else self._find_holders()
-        )
-        if holders and not tables.claim_first and self._win_by_combination():
-            return
-        cap = tables.hand_size if tables.uncapped else self._cap()
-        options = self._options
-        options[leader] = tables.leads[cap][hands[leader]]
-        self._step = State._choose_lead
+            hand = hands[leader]
+        self._step = _CHOOSE_LEAD
         self._turn = _LEAD_TURN
-        if self._trumps.stops and self._may_be_stopped():
-            for seat in self._orders[leader][1:]:
-                options[seat] = _PASS_ONLY
+        self._holders = _NO_HOLDERS
+        trumps = self._trumps
+        leads = tables.leads if tables.uncapped else tables.capped_leads[self._cap()]
+        if trumps.stops and (
+            hand.bit_count() == tables.hand_size if tables.equal_hands else self._may_be_stopped()
+        ):
             self.window = True
-            self._waiting = self.active
-            self.asked = _SEATS[self.active]
+            self._waiting = active = self.active
+            self.asked = _SEATS[active]
+            options = self._options = tables.passes.copy()
+            options[leader] = leads[hand]
         else:
             self._waiting = 1 << leader
-            self.asked = _SEATS[self._waiting]
-        if holders:
-            self._offer_combinations(cap)
+            self.asked = _SEATS[1 << leader]
+            self._options[leader] = leads[hand]
+        if not trumps.uncombined(hands):
+            self._open_with_combinations()
 
     def _cap(self) -> int:
         """Return the size of the smallest hand that is not empty."""
@@ -299,45 +309,47 @@ class State:
     def _may_be_stopped(self) -> bool:
         # The sizes of hands are public, so a window that nobody could use need not be opened.
         full = self._tables.hand_size
-        if self._tables.equal_hands:
-            return self.hands[self.leader].bit_count() == full
         return any(self.hands[seat].bit_count() == full for seat in self._orders[self.leader][1:])
 
-    def _find_holders(self) -> dict[int, Held]:
+    def _open_with_combinations(self) -> None:
+        """End the deal by a combination, or add the leads of whole ones that may be declared."""
         held = self._trumps.held
         hands = self.hands
-        return {
+        self._holders = {
             seat: held[hands[seat]] for seat in self._orders[self.leader] if hands[seat] in held
         }
-
-    def _offer_combinations(self, cap: int) -> None:
-        """Add the leads of whole combinations that the holders may declare."""
-        for seat, held in self._holders.items():
-            if held.effect is not Effect.STOPS or held.cards.bit_count() > cap:
+        if not self._tables.claim_first and self._win_by_combination():
+            return
+        cap = self._tables.hand_size if self._tables.uncapped else self._cap()
+        for seat, each in self._holders.items():
+            if each.effect is not Effect.STOPS or each.cards.bit_count() > cap:
                 continue
             if seat != self.leader:
-                self._options[seat] = (PASS, Action.of(ActionKind.STOP, held.cards))
+                self._options[seat] = (PASS, Action.of(ActionKind.STOP, each.cards))
                 continue
-            lead = Action.of(ActionKind.LEAD, held.cards)
+            lead = Action.of(ActionKind.LEAD, each.cards)
             if lead not in self._options[seat]:
                 self._options[seat] = (lead, *self._options[seat])
 
     def _choose_lead(self, seat: int, action: Action) -> None:
-        if action == CLAIM and self._tables.claim_first:
+        tables = self._tables
+        if action == CLAIM and tables.claim_first:
             self._claim(seat)
             return
-        self._choices[seat] = action
         waiting = self._waiting = self._waiting ^ (1 << seat)
+        choices = self._choices
+        choices[seat] = action
         if waiting:
             self.asked = _SEATS[waiting]
             return
         self.window = False
+        leader = self.leader
         if self._holders:
             self._settle_combinations()
-        elif self._tables.simple_leads:
-            self._lead(self.leader, self._choices[self.leader] & ALL_CARDS)
+        elif tables.simple_leads:
+            self._lead(leader, choices[leader] & ALL_CARDS)
         else:
-            self._before_lead(self._choices[self.leader], 0)
+            self._before_lead(choices[leader], 0)
 
     def _settle_combinations(self) -> None:
         if self._win_by_combination():
@@ -509,7 +521,7 @@ class State:
         self.active &= ~leaving
         for each in Cards(leaving):
             self.hands[each] = 0
-        self._orders = self._tables.orders(self.active)
+        self._orders, self._next = self._tables.orders(self.active)
         if self.active & ~self._tables.sides[self._orders[seat][0]]:
             return False
         self._finish(Reason.DECLINED, self.active, ())
@@ -525,28 +537,34 @@ class State:
     # The trick.
 
     def _lead(self, seat: int, cards: int, number: int = 0) -> None:
-        self.hands[seat] ^= cards
-        self.table.append((seat, cards, True, True))
+        hands = self.hands
+        tables = self._tables
+        hands[seat] ^= cards
+        self.table = [(seat, cards, True, True)]
         self.events.append((_LEAD, seat, cards, EVERYBODY, number))
         self._pot = self._target = cards
         self._best_seat = seat
-        self._plays = self._tables.plays[cards.bit_count()]
-        responders = self._orders[seat][1:]
-        if not self._tables.equal_hands:
-            responders = tuple(each for each in responders if self.hands[each])
-        self._responders = responders
+        plays = self._plays = tables.plays[cards.bit_count()]
         self._turn = _RESPOND_TURN
-        self._step = State._respond
-        self._next_response()
+        self._step = _RESPOND
+        if tables.plain_answers:
+            seat = self._next[seat]
+            self._options[seat] = plays[hands[seat]]
+            self.asked = _SEATS[1 << seat]
+        else:
+            self._next_response(seat)
 
-    def _next_response(self) -> None:
-        responders = self._responders
-        if not responders:
+    def _next_response(self, seat: int) -> None:
+        """Ask the next seat that has cards to answer the lead, or let the trick be taken."""
+        hands = self.hands
+        seat = self._next[seat]
+        if not self._tables.equal_hands:
+            while seat != self.leader and not hands[seat]:
+                seat = self._next[seat]
+        if seat == self.leader:
             self._take()
             return
-        seat = responders[0]
-        self._responders = responders[1:]
-        options = self._plays[self.hands[seat]]
+        options = self._plays[hands[seat]]
         if self._tables.closed_all:
             options = self._trumps.closed_plays(options, self._target)
         self._options[seat] = options
@@ -554,40 +572,50 @@ class State:
 
     def _respond(self, seat: int, action: Action) -> None:
         cards = action & ALL_CARDS
+        hands = self.hands
         if action >= _FIRST_HIDE:
             self._hide(seat, cards)
         elif action == CLAIM:
             self._claim(seat)
             return
         else:
-            target = self._target
-            for able, count in self._trumps.demands[target]:
+            for able, count in self._trumps.demands[self._target]:
                 if (able & cards).bit_count() < count:
                     self.table.append((seat, cards, True, False))
                     self.events.append((_PLAY, seat, cards, EVERYBODY, 0))
                     break
             else:
-                self._beat(seat, cards)
-        self.hands[seat] ^= cards
+                self._target = cards
+                self._best_seat = seat
+                self.table.append((seat, cards, True, True))
+                self.events.append((_BEAT, seat, cards, EVERYBODY, 0))
+        hands[seat] ^= cards
         self._pot |= cards
-        self._next_response()
-
-    def _beat(self, seat: int, cards: int) -> None:
-        self._target = cards
-        self._best_seat = seat
-        self.table.append((seat, cards, True, True))
-        self.events.append((_BEAT, seat, cards, EVERYBODY, 0))
+        seat = self._next[seat]
+        if seat == self.leader:
+            self._take()
+        elif self._tables.plain_answers:
+            self._options[seat] = self._plays[hands[seat]]
+            self.asked = _SEATS[1 << seat]
+        else:
+            self._next_response(self.table[-1][0])
 
     def _hide(self, seat: int, cards: int) -> None:
-        viewers = self._sees(seat)
-        for viewer in Cards(viewers):
-            self.knows_closed[viewer] |= cards
-        if self.rules.hands == "private":
-            # A card known to be in this hand may now be one of those that lie face down.
-            self.public &= ~self.hands[seat]
+        viewers = self._tables.drawn_for[seat]
         self.closed |= cards
+        self.knows_closed[seat] |= cards
+        if self.public:
+            self._hide_what_is_known(seat, cards)
         self.table.append((seat, cards, False, False))
         self.events.append((_HIDE, seat, cards, viewers, 0))
+
+    def _hide_what_is_known(self, seat: int, cards: int) -> None:
+        if self.rules.hands == "open":
+            for viewer in range(self.seats):
+                self.knows_closed[viewer] |= cards
+        else:
+            # A card known to be in this hand may now be one of those that lie face down.
+            self.public &= ~self.hands[seat]
 
     def _take(self) -> None:
         taker = self._best_seat
@@ -597,6 +625,14 @@ class State:
         self.events.append((_TAKE, taker, 0, 0, 0))
         self.last_trick = self.table
         self.table = []
+        if self._tables.plain_taking:
+            self._draw()
+            self._open_lead()
+        else:
+            self._take_with_care(taker)
+
+    def _take_with_care(self, taker: int) -> None:
+        """Let the taker look or claim before the draw, where the rules allow it."""
         tables = self._tables
         if tables.taker_looks and self._pot & self.closed and self._coming_draws():
             self._look(taker)
@@ -626,31 +662,38 @@ class State:
     # Draws.
 
     def _draw(self) -> None:
+        stock = self._stock
         at = self._drawn
-        left = len(self._stock) - at
+        left = len(stock) - at
         if not left:
             return
         tables = self._tables
+        hands = self.hands
         order = self._orders[self.leader]
         seats = len(order)
-        end = at + self._rounds(left, seats) * seats
+        rounds = tables.hand_size - hands[self.leader].bit_count()
+        if rounds * seats > left:
+            rounds = left // seats
+        end = at + rounds * seats
         if not tables.round_robin or at <= self._indicator_at < end:
             self._draw_by_plan(self._coming_draws())
             return
-        stock, hands, events, drawn_for = self._stock, self.hands, self.events, tables.drawn_for
-        for first, seat in enumerate(order, at):
-            drawn = 0
-            for card in stock[first:end:seats]:
-                drawn |= 1 << card
+        append = self.events.append
+        drawn_for = tables.drawn_for
+        for seat in order:
+            drawn = 1 << stock[at]
+            if rounds > 1:
+                for card in stock[at + seats : end : seats]:
+                    drawn |= 1 << card
+            at += 1
             hands[seat] |= drawn
-            events.append((_DRAW, seat, drawn, drawn_for[seat], 0))
+            append((_DRAW, seat, drawn, drawn_for[seat], 0))
         self._drawn = end
 
     def _rounds(self, left: int, seats: int) -> int:
         """Return how many cards each seat draws where all draw equally many."""
         lacking = self._tables.hand_size - self.hands[self.leader].bit_count()
-        full_rounds = left // seats
-        return min(full_rounds, lacking)
+        return min(lacking, left // seats)
 
     def _coming_draws(self) -> list[int]:
         """Return the seats that draw the next cards of the stock, one card each time."""
@@ -720,19 +763,19 @@ class State:
             self._win(Reason.CLAIM, seat, 1)
             return
         weight = 1 if self.rules.false_claim == "lose" else 2
-        losers = tuple((each, weight * self.stake) for each in Cards(side))
+        losers = _equal_losses(side, weight * self.stake)
         self._finish(Reason.FALSE_CLAIM, self.active & ~side, losers)
 
     def _points_of(self, side: int) -> int:
         cards = 0
-        for seat in Cards(side):
+        for seat in _SEATS[side]:
             cards |= self.captured[seat]
         return points(cards)
 
     def _win(self, reason: Reason, seat: int, weight: int, detail: str = "") -> None:
         """End the deal in favour of the side of the seat."""
         side = self._tables.sides[seat]
-        losers = tuple((each, weight * self.stake) for each in Cards(self.active & ~side))
+        losers = _equal_losses(self.active & ~side, weight * self.stake)
         self._finish(reason, side, losers, detail)
 
     def _decide_by_points(self) -> None:
@@ -782,7 +825,7 @@ class State:
         self.outcome = self.outcome_of(reason, winners, losers, detail)
         self.asked = ()
         self.window = False
-        self._options = [NOTHING] * self.seats
+        self._options = self._tables.nothing
 
     def outcome_of(
         self, reason: Reason, winners: int, losers: tuple[tuple[int, int], ...], detail: str = ""
@@ -795,7 +838,7 @@ class State:
             reason,
             _SEATS[winners],
             losers,
-            tuple(map(points, self.captured)),
+            tuple([points(cards) for cards in self.captured]),
             tuple(self.tricks),
             self.last_taker,
             self.first_leader,
@@ -903,3 +946,7 @@ def fault_outcome(state: State, seat: int) -> Outcome:
     weight = highest_weight(state.rules)
     losers = tuple((each, weight) for each in Cards(side))
     return state.outcome_of(Reason.FAULT, state.active & ~side, losers)
+
+
+_CHOOSE_LEAD: Final = State._choose_lead
+_RESPOND: Final = State._respond

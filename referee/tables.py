@@ -5,13 +5,16 @@ import itertools
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from referee.actions import CLAIM, Action, ActionKind
+from referee.actions import CLAIM, PASS, Action, ActionKind
 from referee.beating import Demands
 from referee.cards import RANK_MASKS, SUIT_MASKS, Cards, Suit, mask_of
 from referee.combinations import Effect, Held, held_by_hand
 from referee.options import Rules
 
 Actions: TypeAlias = tuple[Action, ...]
+
+Orders: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
+"""For each seat the active seats clockwise, from itself or else its next; and the next of each."""
 
 _MEMO_LIMIT: Final = 50_000
 _OFFER_SIZES: Final = (2, 3, 4)
@@ -79,8 +82,9 @@ class Tables:
         everyone: All seats as a bitmask.
         sides: For each seat the seats of its side as a bitmask.
         trumps: Tables for each trump suit (or None) and whether an end was turned.
-        leads: What a seat due to lead may do, for the highest size of lead and then its hand.
-        ordinary_leads: The same without claims and offers.
+        leads: What a seat due to lead may do, for each hand.
+        capped_leads: The same for the highest size of lead and then the hand.
+        ordinary_leads: The same as capped_leads without claims and offers.
         plays: The answers to a lead, for the size of the lead and then the hand.
         claim_on_lead: A seat due to lead may claim instead.
         claim_on_turn: A seat asked to answer may claim instead.
@@ -89,6 +93,11 @@ class Tables:
         equal_hands: All seats always hold equally many cards.
         round_robin: Cards are drawn one at a time in turn, and only full rounds of them.
         simple_leads: A chosen lead is always played at once: no offers, raises or late claims.
+        plain_answers: Every seat has cards to answer with, and may play any of them open.
+        plain_taking: Nothing is asked or shown between taking a trick and drawing.
+        passes: The choices of seats asked to stop a lead that hold nothing to stop it with.
+        nothing: The choices of all seats when none is asked.
+        full_orders: The orders of all seats.
         uncapped: The smallest hand does not limit the lead.
         hand_size: The size of a full hand.
         taker_looks: The taker may look at closed cards.
@@ -98,6 +107,7 @@ class Tables:
 
     __slots__ = (
         "_orders",
+        "capped_leads",
         "claim_first",
         "claim_on_lead",
         "claim_on_taking",
@@ -106,9 +116,14 @@ class Tables:
         "drawn_for",
         "equal_hands",
         "everyone",
+        "full_orders",
         "hand_size",
         "leads",
+        "nothing",
         "ordinary_leads",
+        "passes",
+        "plain_answers",
+        "plain_taking",
         "plays",
         "round_robin",
         "rules",
@@ -126,7 +141,10 @@ class Tables:
         self.sides = tuple(
             0b0101 << seat % 2 if rules.sides == "pairs" else 1 << seat for seat in range(seats)
         )
-        self._orders: dict[int, tuple[tuple[int, ...], ...]] = {}
+        self._orders: dict[int, Orders] = {}
+        self.full_orders = self.orders(self.everyone)
+        self.passes: list[Actions] = [(PASS,)] * seats
+        self.nothing: list[Actions] = [()] * seats
         trumps: list[Suit | None] = [None] if rules.trump == "none" else [0, 1, 2, 3]
         self.trumps = {
             (trump, end): TrumpTables(rules, trump, end_turned=end)
@@ -138,7 +156,8 @@ class Tables:
 
     def _work_out_actions(self, rules: Rules) -> None:
         caps = range(1, rules.hand_size + 1)
-        self.leads = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
+        self.capped_leads = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
+        self.leads = self.capped_leads[rules.hand_size]
         self.ordinary_leads = {
             cap: Memo(functools.partial(ordinary_leads, rules, cap)) for cap in caps
         }
@@ -160,17 +179,19 @@ class Tables:
         self.uncapped = self.equal_hands or rules.short_hand == "give_all"
         self.hand_size = rules.hand_size
         self.taker_looks = rules.discards == "taker_looks"
+        self.plain_taking = not (self.taker_looks or self.claim_on_taking)
         self.closed_all = rules.discards == "closed_all"
+        self.plain_answers = self.equal_hands and not self.closed_all
         self.drawn_for = tuple(
             self.everyone if rules.hands == "open" else 1 << seat for seat in range(seats)
         )
 
-    def orders(self, active: int) -> tuple[tuple[int, ...], ...]:
-        """Return for each seat the active seats clockwise, from itself or else its next."""
+    def orders(self, active: int) -> Orders:
+        """Return the clockwise orders of the active seats."""
         orders = self._orders.get(active)
         if orders is None:
             seats = self.everyone.bit_length()
-            orders = tuple(
+            clockwise = tuple(
                 tuple(
                     seat
                     for seat in ((first + step) % seats for step in range(seats))
@@ -178,7 +199,8 @@ class Tables:
                 )
                 for first in range(seats)
             )
-            self._orders[active] = orders
+            after = tuple(clockwise[(seat + 1) % seats][0] for seat in range(seats))
+            orders = self._orders[active] = clockwise, after
         return orders
 
 
