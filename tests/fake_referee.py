@@ -1,5 +1,7 @@
 """A referee for tests of clients: it says what a script tells it to say."""
 
+import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +11,15 @@ from pathlib import Path
 import grpc
 
 from burabot import bot_pb2, bot_pb2_grpc
+
+ROOT = Path(__file__).resolve().parent.parent
+OPTIONS = {
+    "goal": "claim",
+    "target": "31",
+    "false_claim": "lose_double",
+    "sides": "each",
+    "deck": "36",
+}
 
 Script = Callable[[Iterator[bot_pb2.BotMessage]], Iterator[bot_pb2.RefereeMessage]]
 
@@ -76,3 +87,37 @@ def goodbye(
 ) -> bot_pb2.RefereeMessage:
     """A Goodbye."""
     return bot_pb2.RefereeMessage(goodbye=bot_pb2.Goodbye(reason=reason, text=text))
+
+
+class OneMatch:
+    """A script of two messages with turns, and what the bot answered."""
+
+    def __init__(self) -> None:
+        self.hello = bot_pb2.Hello()
+        self.answers: list[bot_pb2.Choices] = []
+
+    def script(self, incoming: Iterator[bot_pb2.BotMessage]) -> Iterator[bot_pb2.RefereeMessage]:
+        """Welcome the bot, ask it three times, and let it go."""
+        self.hello = next(incoming).hello
+        yield welcome(**OPTIONS)
+        for message in (
+            turns(respond_turn(1, "6C 7S 9D", "TD"), respond_turn(2, "JD AS KD", "QD")),
+            turns(respond_turn(3, "6C 7S 9H", "TD")),
+        ):
+            yield message
+            self.answers.append(next(incoming).choices)
+        yield goodbye()
+
+    def check(self) -> None:
+        """Every turn was answered once, by an index in range."""
+        assert [[choice.turn for choice in each.choices] for each in self.answers] == [[1, 2], [3]]
+        assert {choice.action < 3 for each in self.answers for choice in each.choices} == {True}
+
+
+def run_program(command: list[str], folder: Path) -> OneMatch:
+    """Let a program play against the script to the end."""
+    match = OneMatch()
+    with fake_referee(match.script) as address:
+        environment = {**os.environ, "ARENA_ADDRESS": address, "PYTHONPATH": str(ROOT / "proto")}
+        subprocess.run(command, check=True, env=environment, timeout=60, cwd=folder)
+    return match

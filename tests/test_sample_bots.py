@@ -5,26 +5,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from fake_referee import fake_referee, goodbye, respond_turn, turns, welcome
+from fake_referee import OPTIONS, ROOT, respond_turn, run_program, welcome
 
 import burabot
 from burabot import bot_pb2
 
-ROOT = Path(__file__).resolve().parent.parent
 BOTS = ROOT / "sample_bots"
 PYTHON_BOTS = sorted(path.parent.name for path in BOTS.glob("*/bot.py"))
-OPTIONS = {
-    "goal": "claim",
-    "target": "31",
-    "false_claim": "lose_double",
-    "sides": "each",
-    "deck": "36",
-}
 
 
 def load(bot: str) -> ModuleType:
@@ -79,40 +71,6 @@ def chosen(choose: Callable[[burabot.Turn], int], message: bot_pb2.Turn) -> str:
     action = message.actions[choose(as_turn(message))]
     kind = bot_pb2.ActionKind.Name(action.kind).removeprefix("ACTION_").lower()
     return f"{kind} {burabot.cards.cards_text(action.cards)}".strip()
-
-
-class OneMatch:
-    """A script of two messages with turns, and what the bot answered."""
-
-    def __init__(self) -> None:
-        self.hello = bot_pb2.Hello()
-        self.answers: list[bot_pb2.Choices] = []
-
-    def script(self, incoming: Iterator[bot_pb2.BotMessage]) -> Iterator[bot_pb2.RefereeMessage]:
-        """Welcome the bot, ask it three times, and let it go."""
-        self.hello = next(incoming).hello
-        yield welcome(**OPTIONS)
-        for message in (
-            turns(respond_turn(1, "6C 7S 9D", "TD"), respond_turn(2, "JD AS KD", "QD")),
-            turns(respond_turn(3, "6C 7S 9H", "TD")),
-        ):
-            yield message
-            self.answers.append(next(incoming).choices)
-        yield goodbye()
-
-    def check(self) -> None:
-        """Every turn was answered once, by an index in range."""
-        assert [[choice.turn for choice in each.choices] for each in self.answers] == [[1, 2], [3]]
-        assert {choice.action < 3 for each in self.answers for choice in each.choices} == {True}
-
-
-def run_program(command: list[str], folder: Path) -> OneMatch:
-    """Let a program play against the script to the end."""
-    match = OneMatch()
-    with fake_referee(match.script) as address:
-        environment = {**os.environ, "ARENA_ADDRESS": address, "PYTHONPATH": str(ROOT / "proto")}
-        subprocess.run(command, check=True, env=environment, timeout=60, cwd=folder)
-    return match
 
 
 @pytest.mark.parametrize("bot", PYTHON_BOTS)
