@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 from click.exceptions import NoSuchCommand
 
-from arena.cli.context import App, home_option
+from arena.cli.context import App, DocumentedGroup, home_option
 from arena.cli.errors import DONE, ending_of
 from arena.cli.output import mute
 
@@ -30,7 +30,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(DocumentedGroup):
     """The commands, in the order in which a newcomer meets them, imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -57,19 +57,21 @@ class Commands(click.Group):
         raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=[
+        "arena play ./my_bot ./other_bot --decks 20",
+        "arena bot submit alice ./my_bot",
+        "arena tournament create spring alice bob",
+        "arena tournament run spring",
+        "arena rankings",
+    ],
+)
 @click.version_option(package_name="bura-arena", prog_name="arena")
 @home_option
 def arena() -> None:
-    r"""Run tournaments of bots that play the card game Bura.
-
-    \b
-    Examples:
-      arena play ./my_bot ./other_bot --decks 20
-      arena bot submit alice ./my_bot
-      arena tournament create spring alice bob
-      arena tournament run spring
-      arena rankings
+    """Run tournaments of bots that play the card game Bura.
 
     Exit codes: 0 done, 1 a check or verification failed, 2 usage, 3 environment (engine, disk,
     database), 130 interrupted.

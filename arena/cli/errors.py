@@ -1,11 +1,16 @@
 """How a command ends: exit codes, and an error as one line that says what to do next."""
 
 import errno
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import click
 
 from arena.errors import ArenaError
+from referee.players import PlatformError
+from referee.record import RecordError
+from referee.results import SpecError
+from referee.rules import RulesError
 
 DONE = 0
 FAILED = 1
@@ -27,19 +32,9 @@ def ending_of(error: BaseException) -> Ending:
     Raises:
         BaseException: The error itself, when it is a mistake in this program.
     """
-    match error:
-        case KeyboardInterrupt() | click.Abort():
-            return Ending(INTERRUPTED, "interrupted")
-        case ArenaError():
-            return Ending(error.exit_code, str(error))
-        case click.UsageError():
-            return Ending(USAGE, _usage(error))
-        case click.ClickException():
-            return Ending(error.exit_code, error.format_message())
-        case BrokenPipeError():
-            return Ending(DONE)
-        case OSError(errno=int(number)):
-            return Ending(ENVIRONMENT, _environment(error, number))
+    for kinds, ending in ENDINGS:
+        if isinstance(error, kinds):
+            return ending(error)
     raise error
 
 
@@ -50,8 +45,8 @@ def _usage(error: click.UsageError) -> str:
     return f"{message}; type: {error.ctx.command_path} --help"
 
 
-def _environment(error: OSError, number: int) -> str:
-    reason = error.strerror or errno.errorcode.get(number, str(number))
+def _environment(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
     where = f"{error.filename}: " if error.filename else ""
     advice = {
         errno.ENOSPC: "free some space and run the same command again",
@@ -59,5 +54,19 @@ def _environment(error: OSError, number: int) -> str:
         errno.EACCES: "choose another folder with --home, or change its permissions",
         errno.EROFS: "choose another folder with --home",
         errno.ENOENT: "check the path",
-    }.get(number)
+    }.get(error.errno or 0)
     return f"{where}{reason}" + (f"; {advice}" if advice else "")
+
+
+# The first that fits counts: a closed pipe is also an error of the system.
+ENDINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Ending]], ...] = (
+    ((KeyboardInterrupt, click.Abort), lambda _: Ending(INTERRUPTED, "interrupted")),
+    ((ArenaError,), lambda error: Ending(error.exit_code, str(error))),
+    ((RecordError,), lambda error: Ending(FAILED, str(error))),
+    ((RulesError, SpecError), lambda error: Ending(USAGE, str(error))),
+    ((PlatformError,), lambda error: Ending(ENVIRONMENT, f"{error}; run the same command again")),
+    ((click.UsageError,), lambda error: Ending(USAGE, _usage(error))),
+    ((click.ClickException,), lambda error: Ending(error.exit_code, error.format_message())),
+    ((BrokenPipeError,), lambda _: Ending(DONE)),
+    ((OSError,), lambda error: Ending(ENVIRONMENT, _environment(error))),
+)

@@ -73,9 +73,10 @@ class Seed(click.ParamType[bytes]):
         return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()
 
 
-def _sandbox_word(
+def sandbox_word(
     _context: click.Context, _parameter: click.Parameter, value: str | None
 ) -> str | None:
+    """Turn a word of --sandbox into the name of a backend."""
     return None if value is None else SANDBOX_WORDS[value]
 
 
@@ -86,7 +87,7 @@ def sandbox_option(command: Command) -> Command:
         type=click.Choice(list(SANDBOX_WORDS)),
         default="docker",
         show_default=True,
-        callback=_sandbox_word,
+        callback=sandbox_word,
         help="Where bots run. A process is no security boundary: only for bots you trust.",
     )(command)
 

@@ -35,6 +35,11 @@ def signed(value: Fraction | float, digits: int = 3) -> str:
     return f"{float(value):+.{digits}f}"
 
 
+def interval(half_width: float | None, digits: int = 3) -> str:
+    """Return half an interval, "-" where nothing is known of it."""
+    return "-" if half_width is None else f"{half_width:.{digits}f}"
+
+
 def count(amount: int, singular: str) -> str:
     """Return the amount with its noun in the right number."""
     return f"{amount} {singular}" if amount == 1 else f"{amount} {singular}s"

@@ -1,0 +1,224 @@
+"""`arena play`: a quick match between bots from wherever they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from arena import play as playing
+from arena.cli.context import App, Documented, json_option, pass_app
+from arena.cli.options import SANDBOX_WORDS, game_options, sandbox_word, time_control
+from arena.cli.output import Column, plain_lines
+from arena.cli.words import NO_BOUNDARY, count, fault_words, interval, number, seconds, signed
+from arena.play import CONTAINER, PlayOptions, PlayReport
+from referee.players import Update
+from referee.shuffle import new_seed
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from arena.cli.output import Bar, Output
+    from referee.players import Message
+
+COLUMNS = (
+    Column("Name", fold=True),
+    Column("Score", "right"),
+    Column("Per deal", "right"),
+    Column("+/-", "right"),
+    Column("Decisions", "right"),
+    Column("Time", "right"),
+    Column("Slowest", "right"),
+    Column("Faults", "right"),
+)
+LOG_LINES = 10
+
+
+@click.command(
+    cls=Documented,
+    examples=[
+        "arena play ./my_bot ./other_bot",
+        "arena play ./my_bot alice@2 --decks 20 --seed 42 --record game.jsonl",
+        "arena play ./my_bot ./my_bot --variant bura-5 --sandbox process",
+    ],
+    fields={
+        "variant": "name of the variant",
+        "match_format": "how deals add up to a match",
+        "decks": "decks, each played once per rotation of the seats",
+        "deals": "deals that were played",
+        "seed": "the seed in hex",
+        "sandbox": "where the bots ran: container or process",
+        "seconds": "how long it took",
+        "conditions": "what a reader of the times must know, else empty",
+        "record": "path of the record, or null",
+        "bots[].name": "name of the bot",
+        "bots[].score": "total score",
+        "bots[].per_deal": "mean score of a deal",
+        "bots[].half_width": "half of the 95% interval over decks, null with a single deck",
+        "bots[].decisions": "turns answered",
+        "bots[].time_ms": "time of all answers together",
+        "bots[].slowest_ms": "time of the slowest answer",
+        "faults[].bot": "name of the bot",
+        "faults[].leg": "leg, from 1",
+        "faults[].deal": "deal within the leg, null if the rest of the leg was lost",
+        "faults[].kind": "kind of fault",
+        "faults[].detail": "what was wrong and expected",
+    },
+)
+@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT...")
+@game_options
+@click.option(
+    "--sandbox",
+    type=click.Choice(list(SANDBOX_WORDS)),
+    callback=sandbox_word,
+    help="Where bots run.  [default: docker if an engine answers, else process]",
+)
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep the record of the match in a new file.",
+)
+@json_option
+@pass_app
+def play(
+    app: App,
+    *,
+    bots: tuple[str, ...],
+    variant: str,
+    decks: int,
+    match_format: str,
+    tables: int | None,
+    move_time: Decimal,
+    tc: tuple[Decimal, Decimal],
+    seed: bytes | None,
+    sandbox: str | None,
+    record: Path | None,
+    as_json: bool,
+) -> None:
+    """Play a quick match between bots and print its result.
+
+    BOT is a submitted name or name@version, a folder, or an image. Each deck is played once per
+    rotation of the seats, so the luck of the deal cancels. Nothing is stored and no rating moves.
+    """
+    options = PlayOptions(
+        bots=bots,
+        seed=new_seed() if seed is None else seed,
+        time=time_control(move_time, tc),
+        variant=variant,
+        decks=decks,
+        match_format=match_format,
+        tables=tables,
+        sandbox=sandbox,
+        record=record,
+    )
+    backend = playing.choose_backend(options)
+    if backend != CONTAINER:
+        app.output.status(NO_BOUNDARY)
+    with app.output.progress("playing", decks * len(bots), "deals") as bar:
+        report = playing.play(app.home, options, backend, DealCounter(bar).watch)
+    if as_json:
+        app.output.json(_json(report, options))
+    else:
+        _print(app.output, report, options)
+
+
+class DealCounter:
+    """Moves a bar by the deals that end: each is told to every seat, and counted at the first."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._done = 0
+
+    def watch(self, message: Message) -> None:
+        """Count what ended for this seat."""
+        if isinstance(message, Update):
+            over = sum(each.view.seat == 0 for each in message.deals_over)
+            if over:
+                self._done += over
+                self._bar.set(self._done)
+
+
+def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
+    result = report.match.result
+    output.table(COLUMNS, [_row(report, entrant) for entrant in range(len(report.labels))])
+    took = seconds(report.match.milliseconds / 1000)
+    decks = count(result.spec.decks, "deck")
+    output.line(f"{options.variant}: {count(len(result.deals), 'deal')} of {decks} in {took}")
+    if result.conditions:
+        output.line(f"times were taken with {result.conditions}")
+    output.line(f"seed {options.seed.hex()}")
+    for offence in result.faults:
+        where = "the rest of" if offence.deal is None else f"deal {offence.deal} of"
+        output.line(
+            f"{report.labels[offence.entrant]} lost {where} leg {offence.leg + 1}: "
+            f"it {fault_words(offence.fault.kind)}: {offence.fault.detail}"
+        )
+    if result.faults:
+        _print_logs(output, report)
+    if options.record is not None:
+        output.line(f"record {options.record}; check it: arena verify {options.record}")
+
+
+def _print_logs(output: Output, report: PlayReport) -> None:
+    for label, leg, text in report.logs:
+        output.line(f"last output of {label} in leg {leg + 1}:")
+        for line in plain_lines(text.rstrip("\n"))[-LOG_LINES:]:
+            output.line(f"  {line}")
+
+
+def _row(report: PlayReport, entrant: int) -> tuple[object, ...]:
+    result = report.match.result
+    estimate = report.estimates[entrant]
+    clock = result.clock(entrant)
+    return (
+        report.labels[entrant],
+        number(result.totals[entrant]),
+        signed(estimate.mean),
+        interval(estimate.half_width),
+        clock.decisions,
+        seconds(clock.total_us / 1e6),
+        seconds(clock.max_us / 1e6),
+        sum(offence.entrant == entrant for offence in result.faults),
+    )
+
+
+def _json(report: PlayReport, options: PlayOptions) -> dict[str, object]:
+    result = report.match.result
+    return {
+        "variant": options.variant,
+        "match_format": options.match_format,
+        "decks": options.decks,
+        "deals": len(result.deals),
+        "seed": options.seed.hex(),
+        "sandbox": report.sandbox,
+        "seconds": report.match.milliseconds / 1000,
+        "conditions": result.conditions,
+        "record": None if options.record is None else str(options.record),
+        "bots": [_bot_json(report, entrant) for entrant in range(len(report.labels))],
+        "faults": [
+            {
+                "bot": report.labels[offence.entrant],
+                "leg": offence.leg + 1,
+                "deal": offence.deal,
+                "kind": offence.fault.kind,
+                "detail": offence.fault.detail,
+            }
+            for offence in result.faults
+        ],
+    }
+
+
+def _bot_json(report: PlayReport, entrant: int) -> dict[str, object]:
+    clock = report.match.result.clock(entrant)
+    estimate = report.estimates[entrant]
+    return {
+        "name": report.labels[entrant],
+        "score": float(report.match.result.totals[entrant]),
+        "per_deal": float(estimate.mean),
+        "half_width": estimate.half_width,
+        "decisions": clock.decisions,
+        "time_ms": clock.total_us / 1000,
+        "slowest_ms": clock.max_us / 1000,
+    }

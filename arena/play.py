@@ -1,0 +1,278 @@
+"""A match for trying things: two bots from wherever they are, nothing stored, no rating moved."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena import queries
+from arena.bots import tree_digest
+from arena.errors import NotFoundError, RefusedError, with_near
+from arena.home import Home
+from arena.jobs import MatchDescription
+from arena.owners import ownership
+from arena.queries import PROCESS
+from arena.runner import deal_table, run_match, sides
+from arena.sandbox import BotSource, EngineMissingError, find_sandbox
+from arena.sandbox.slots import plan_slots
+from arena.stats import PlayedMatch, score_per_deal
+from arena.store import Store
+from referee.results import SERIES, Entrant, MatchResult, MatchSpec, TimeControl
+from referee.variants import find_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arena.infos import BotVersionInfo
+    from arena.runner import MatchReport
+    from arena.stats import Estimate
+    from referee.players import Message
+
+CONTAINER = "container"
+SERIES_TABLES = 8
+"""Deals side by side where they do not depend on each other: one message carries their turns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayOptions:
+    """How to play; None leaves the choice to the platform.
+
+    Attributes:
+        bots: Submitted names ("alice", "alice@2"), folders, or images; one a seat.
+        sandbox: Name of the backend; None is containers if there is an engine, else processes.
+        record: Where to put the record; None keeps none.
+    """
+
+    bots: tuple[str, ...]
+    seed: bytes
+    time: TimeControl
+    variant: str = "bura"
+    decks: int = 100
+    match_format: str = SERIES
+    tables: int | None = None
+    sandbox: str | None = None
+    record: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A bot that plays: how tables call it, and where it comes from."""
+
+    entrant: Entrant
+    label: str
+    source: BotSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayReport:
+    """What came of it; estimates and labels in the order of the bots given."""
+
+    labels: tuple[str, ...]
+    match: MatchReport
+    estimates: tuple[Estimate, ...]
+    sandbox: str
+    logs: tuple[tuple[str, int, str], ...]
+    """What the bots printed: label, leg, text."""
+
+
+def choose_backend(options: PlayOptions) -> str:
+    """Return the backend to run bots with: processes only where no engine answers.
+
+    Raises:
+        UnknownSandboxError: There is no such backend.
+        EngineMissingError: Containers were asked for and no engine answers.
+    """
+    if options.sandbox is not None:
+        find_sandbox(options.sandbox)
+        return options.sandbox
+    try:
+        find_sandbox(CONTAINER)
+    except EngineMissingError:
+        return PROCESS
+    return CONTAINER
+
+
+def play(
+    home: Home,
+    options: PlayOptions,
+    backend: str,
+    watch: Callable[[Message], None] = lambda _: None,
+) -> PlayReport:
+    """Play one match.
+
+    Raises:
+        NotFoundError: A bot is not there.
+        RefusedError: The options do not go together, or the record is in the way.
+        SpecError: The variant cannot be played like this.
+        PlatformError: The platform failed, not a bot.
+    """
+    if options.record is not None and options.record.exists():
+        raise RefusedError(f"{options.record} exists", "name another file or remove it")
+    contestants = _distinct([find_contestant(home, word, backend) for word in options.bots])
+    with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
+        workplace = Home(Path(folder))
+        workplace.create()
+        with ownership(workplace) as owner:
+            description = MatchDescription(
+                spec=_spec(options, contestants),
+                bots=tuple(contestant.source for contestant in contestants),
+                positions=tuple(range(len(contestants))),
+                sandbox=backend,
+                home=workplace.path,
+                folder="play",
+                slot=plan_slots(seats=len(contestants), wanted=1)[0],
+                owner=owner.boot,
+            )
+            report = run_match(description, watch)
+        labels = tuple(contestant.label for contestant in contestants)
+        played = _played(report.result, labels)
+        if options.record is not None:
+            _keep(report.record, options.record)
+        return PlayReport(
+            labels=labels,
+            match=report,
+            estimates=tuple(
+                estimate for label in labels if (estimate := score_per_deal([played], label))
+            ),
+            sandbox=backend,
+            logs=_logs(report, labels, workplace),
+        )
+
+
+def _spec(options: PlayOptions, contestants: Sequence[Contestant]) -> MatchSpec:
+    rules = find_variant(options.variant)
+    is_series = options.match_format == SERIES
+    return MatchSpec(
+        variant=options.variant,
+        rules=rules,
+        seats=len(contestants),
+        decks=options.decks,
+        match_format=options.match_format,
+        tables=options.tables or (min(SERIES_TABLES, options.decks) if is_series else 1),
+        seed=options.seed,
+        time_control=options.time,
+        entrants=tuple(contestant.entrant for contestant in contestants),
+    )
+
+
+def _distinct(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """Give copies of one bot labels of their own, so that tables can tell them apart."""
+    often = Counter(contestant.label for contestant in contestants)
+    seen: Counter[str] = Counter()
+    distinct = []
+    for contestant in contestants:
+        label = contestant.label
+        seen[label] += 1
+        numbered = f"{label}#{seen[label]}" if often[label] > 1 else label
+        distinct.append(replace(contestant, label=numbered))
+    return distinct
+
+
+def _played(result: MatchResult, labels: Sequence[str]) -> PlayedMatch:
+    return PlayedMatch(
+        number=1,
+        entrants=tuple(labels),
+        decks=deal_table(result),
+        sides=sides(result.spec),
+        faults=tuple((offence.entrant, offence.fault.kind) for offence in result.faults),
+    )
+
+
+def _keep(record: Path, target: Path) -> None:
+    """Put the record where it was asked for: there whole or not at all, and never over a file."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(record, draft)
+        os.link(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _logs(
+    report: MatchReport, labels: Sequence[str], workplace: Home
+) -> tuple[tuple[str, int, str], ...]:
+    return tuple(
+        (labels[each.position], each.leg, (workplace.path / each.log).read_text("utf-8"))
+        for each in report.reports
+        if each.log
+    )
+
+
+def find_contestant(home: Home, word: str, backend: str) -> Contestant:
+    """Return the bot that a word of the command line means.
+
+    A submitted name goes before a folder of the same name, which can be written "./name".
+
+    Raises:
+        NotFoundError: There is no such bot.
+        RefusedError: The bot cannot be run by this backend.
+    """
+    folder = Path(word)
+    known = _submitted(home, word)
+    if known is not None:
+        return _from_version(known, backend)
+    if folder.is_dir():
+        return _from_folder(folder, backend)
+    if backend == PROCESS:
+        raise NotFoundError(
+            f"there is no bot {word!r}, neither submitted nor a folder",
+            with_near("arena bot list shows the submitted ones", word, _submitted_names(home)),
+        )
+    return _from_image(word)
+
+
+def _submitted(home: Home, word: str) -> BotVersionInfo | None:
+    if not home.database.exists():
+        return None
+    with Store.open(home) as store:
+        try:
+            return queries.bot_version(store, word)
+        except NotFoundError:
+            return None
+
+
+def _submitted_names(home: Home) -> list[str]:
+    if not home.database.exists():
+        return []
+    with Store.open(home) as store:
+        return [bot.name for bot in queries.bots(store)]
+
+
+def _from_version(version: BotVersionInfo, backend: str) -> Contestant:
+    if (version.kind == PROCESS) != (backend == PROCESS):
+        wanted, word = ("processes", "process") if version.kind == PROCESS else ("images", "docker")
+        raise RefusedError(
+            f"{version.label} was submitted for {wanted}", f"play it with --sandbox {word}"
+        )
+    return Contestant(
+        entrant=Entrant(version.name, str(version.version), version.digest),
+        label=version.label,
+        source=BotSource(directory=version.folder)
+        if version.kind == PROCESS
+        else BotSource(image=version.digest),
+    )
+
+
+def _from_folder(folder: Path, backend: str) -> Contestant:
+    name = folder.resolve().name
+    if backend == PROCESS:
+        source, digest = BotSource(directory=folder.resolve()), tree_digest(folder)
+    else:
+        from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
+        digest = images.build(folder, name=name).id
+        source = BotSource(image=digest)
+    return Contestant(entrant=Entrant(name, digest=digest), label=name, source=source)
+
+
+def _from_image(reference: str) -> Contestant:
+    from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
+    digest = images.resolve(reference).id
+    entrant = Entrant(reference, digest=digest)
+    return Contestant(entrant=entrant, label=reference, source=BotSource(image=digest))
