@@ -1,0 +1,97 @@
+"""The table of a tournament: a pure function of its results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from arena.stats import Balance, Estimate, balance, fault_counts, score_per_deal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from arena.ratings import Rating
+    from arena.stats import PlayedMatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A row of the table.
+
+    Attributes:
+        rank: From 1; who is level shares a rank, and the ranks they fill are left out after it.
+        entrant: Label of the bot.
+        balance: Its matches: games, wins, draws, losses.
+        per_deal: Its score per deal with the interval; None without a match.
+        faults: How many faults of each kind it committed, kinds in alphabetical order.
+        rating: Its rating, if ratings were given.
+    """
+
+    rank: int
+    entrant: str
+    balance: Balance
+    per_deal: Estimate | None
+    faults: tuple[tuple[str, int], ...]
+    rating: Rating | None
+
+    @property
+    def score_percent(self) -> Fraction | None:
+        """The hundredths of its matches it won, a shared win in parts; None without a match."""
+        return _percent(self.balance.score, self.balance.games)
+
+    @property
+    def draw_percent(self) -> Fraction | None:
+        """The hundredths of its matches that were drawn; None without a match."""
+        return _percent(Fraction(self.balance.draws), self.balance.games)
+
+
+def standings(
+    matches: Iterable[PlayedMatch],
+    entrants: Sequence[str] = (),
+    ratings: Sequence[Rating] = (),
+) -> tuple[Standing, ...]:
+    """Return the table, best first; level bots in the order of the entrants, then of the names.
+
+    Bots are ranked by the part of their matches that they won, then by their score per deal; with
+    ratings by the rating shown. Who has played no match comes last.
+
+    Args:
+        matches: Results of one tournament, in any order.
+        entrants: Bots to list even if they played no match.
+        ratings: Of all bots listed, if they are to be ranked by them.
+    """
+    played = list(matches)
+    rated = {rating.entrant: rating for rating in ratings}
+    others = {label for match in played for label in match.entrants} - set(entrants)
+    labels = [*entrants, *sorted(others)]
+    rows = [_row(played, label, rated.get(label)) for label in labels]
+    merits = [_merit(row) for row in rows]
+    ranked = [
+        replace(row, rank=1 + sum(other > merit for other in merits))
+        for row, merit in zip(rows, merits, strict=True)
+    ]
+    return tuple(sorted(ranked, key=lambda row: row.rank))
+
+
+def _row(matches: Sequence[PlayedMatch], label: str, rating: Rating | None) -> Standing:
+    return Standing(
+        rank=0,
+        entrant=label,
+        balance=balance(matches, label),
+        per_deal=score_per_deal(matches, label),
+        faults=fault_counts(matches, label),
+        rating=rating,
+    )
+
+
+def _merit(row: Standing) -> tuple[Fraction | float, ...]:
+    if row.per_deal is None:
+        return ()
+    if row.rating is not None:
+        return (row.rating.shown,)
+    return (row.balance.score / row.balance.games, row.per_deal.mean)
+
+
+def _percent(part: Fraction, games: int) -> Fraction | None:
+    return 100 * part / games if games else None
