@@ -1,8 +1,10 @@
 import dataclasses
 import math
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -245,3 +247,16 @@ def test_every_system_rates_every_number_of_seats(name: str) -> None:
         assert after[0][0].mu > new.mu > after[-1][0].mu
     winners, losers = system.update([[new, new], [new, new]], [0, 1])
     assert min(winners).mu > new.mu > max(losers).mu
+
+
+def test_documented_parameters_are_the_defaults() -> None:
+    """The table of docs/ratings.md shows the defaults."""
+    page = (Path(__file__).parents[1] / "docs/ratings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| (.*?) \|", page, re.MULTILINE)
+    shown = {
+        name.strip("`"): float(Fraction(value))
+        for names, values in rows
+        for name, value in zip(names.split(", "), values.split(", "), strict=True)
+    }
+
+    assert shown == pytest.approx(dataclasses.asdict(TrueSkill()))
