@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import random
 import signal
 import sqlite3
 import threading
@@ -32,6 +33,8 @@ from arena.migrations import known_revisions
 from arena.owners import Owner, live_owners, ownership
 from arena.store import REVISION, BusyStoreError, NewerStoreError, Store
 from arena.tables import Attempt, Bot, Match, Result
+
+CHAOS_MATCHES = 300
 
 
 @pytest.fixture
@@ -434,3 +437,54 @@ def test_killed_owner_is_dead_at_once(store: Store) -> None:
     assert len(list(store.home.owners.iterdir())) == 1
     assert live_owners(store.home) == frozenset()
     assert list(store.home.owners.iterdir()) == []
+
+
+def _work_until_done(path: str, seed: int) -> None:
+    dice = random.Random(seed)
+    owner = Owner(f"boot-{seed}", "here")
+    with Store.open(Home(Path(path))) as store:
+        while len(queries.results(store, 1)) < CHAOS_MATCHES:
+            claimed = claim(store, 1, owner, hard_seconds=60, lease_seconds=0.3)
+            if claimed is None:
+                time.sleep(0.02)
+                continue
+            time.sleep(0.4 if dice.random() < 0.2 else 0.005)
+            finish(store, claimed, result(scores=(claimed.number, -claimed.number)), [report()])
+
+
+@pytest.mark.long
+def test_chaos_loses_and_doubles_nothing(home: Home) -> None:
+    """With workers killed at random and stalled beyond their leases, each match counts once."""
+    dice = random.Random(1)
+    fork = multiprocessing.get_context("fork")
+    seeds = iter(range(100_000))
+
+    def start() -> multiprocessing.process.BaseProcess:
+        worker = fork.Process(target=_work_until_done, args=(str(home.path), next(seeds)))
+        worker.start()
+        return worker
+
+    with Store.open(home) as store:
+        add_tournament(store, matches=CHAOS_MATCHES)
+        # Children must not inherit connections: SQLite forbids their use across a fork.
+        store.close()
+        workers = [start() for _ in range(4)]
+        for _ in range(40):
+            time.sleep(dice.uniform(0.05, 0.25))
+            victim = dice.randrange(4)
+            workers[victim].kill()
+            workers[victim].join()
+            assert workers[victim].exitcode in {0, -signal.SIGKILL}
+            workers[victim] = start()
+        for worker in workers:
+            worker.join(90)
+            assert worker.exitcode == 0
+        assert pragma(store, "integrity_check") == "ok"
+        assert queries.results(store, 1) == {
+            number: fractions(number, -number) for number in range(1, CHAOS_MATCHES + 1)
+        }
+        with store.read() as session:
+            attempts = session.exec(select(Attempt)).all()
+    recorded = [row.match_id for row in attempts if row.state == AttemptState.RECORDED]
+    assert sorted(recorded) == list(range(1, CHAOS_MATCHES + 1))
+    assert any(row.state == AttemptState.FENCED for row in attempts)

@@ -1,0 +1,102 @@
+"""Runs a tournament of an arena, and kills processes at one step of a match's life.
+
+Arguments: the home; then, if somebody is to be killed, the step and who dies: driver, worker or
+both. It happens once in the life of the home. Prints the standings as JSON.
+
+The code above the guard runs in the workers too: they import this file as their main module.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from arena import queries, steps, tournament
+from arena.home import Home
+from arena.infos import MatchInfo
+from arena.ratings import find_rating, fold
+from arena.sandbox.container import Engine
+from arena.stats import balance, score_per_deal
+from arena.steps import Step
+from arena.store import Store
+from arena.tournament import StopFlag
+
+HOME = Path(sys.argv[1])
+STEP, WHO = (sys.argv[2], sys.argv[3]) if len(sys.argv) > 3 else ("", "")
+CREATED = "created"
+LATER = {Step.DEALING: 7}
+"""Steps that are passed often: which time to die."""
+
+passed = 0
+_start_container = Engine.start
+
+
+def crash(step: str) -> None:
+    """Kill whom the arguments say, the first time this step is passed in this home."""
+    global passed  # noqa: PLW0603 - counts within this process
+    if step != STEP:
+        return
+    passed += 1
+    if passed < LATER.get(Step(step) if step != CREATED else Step.LEASED, 1):
+        return
+    try:
+        os.close(os.open(HOME / "crashed", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    in_worker = multiprocessing.parent_process() is not None
+    if WHO in {"driver", "both"}:
+        os.kill(os.getppid() if in_worker else os.getpid(), signal.SIGKILL)
+    if WHO in {"worker", "both"}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start_container(self: Engine, name: str) -> None:
+    """Start a container, or die between its creation and its start."""
+    crash(CREATED)
+    _start_container(self, name)
+
+
+steps.checkpoint = crash
+Engine.start = start_container  # type: ignore[method-assign]
+
+
+class Quiet:
+    """Prints what goes wrong only."""
+
+    def started(self, match: MatchInfo) -> None:
+        """Say nothing."""
+
+    def finished(self, match: MatchInfo) -> None:
+        """Say nothing."""
+
+    def voided(self, match: MatchInfo, reason: str) -> None:
+        """Say why."""
+        print(f"void: {match.number} {reason}", file=sys.stderr)
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        print(text, file=sys.stderr)
+
+
+def standings(store: Store) -> list[dict[str, Any]]:
+    """Give everything that a table could show, to the last digit."""
+    played = queries.played_matches(store, "cup")
+    return [
+        {
+            "name": rating.entrant,
+            "rating": [repr(rating.skill.mu), repr(rating.skill.sigma), rating.games],
+            "score": repr(score_per_deal(played, rating.entrant)),
+            "balance": repr(balance(played, rating.entrant)),
+        }
+        for rating in fold(played, find_rating("trueskill"))
+    ]
+
+
+if __name__ == "__main__":
+    with Store.open(Home(HOME)) as store, StopFlag().signals() as stop:
+        report = tournament.run(store, "cup", progress=Quiet(), stop=stop)
+        print(json.dumps(standings(store), sort_keys=True))
+    sys.exit(report.exit_code)

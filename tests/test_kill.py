@@ -1,0 +1,178 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena import bots, queries, tournament
+from arena.home import Home
+from arena.infos import AttemptState, MatchState
+from arena.steps import Step
+from arena.store import Store
+from arena.tournament import TournamentOptions
+from referee.record import verify_record
+from referee.results import TimeControl
+
+SCRIPT = Path(__file__).parent / "crash_run.py"
+SEED = bytes(range(32))
+CAP = 90.0
+
+DRIVER_STEPS = (Step.LEASED, Step.FINISHING, Step.FINISHED)
+WORKER_STEPS = tuple(step for step in Step if step not in DRIVER_STEPS)
+CASES = [
+    *((step, "driver") for step in DRIVER_STEPS),
+    *((step, who) for step in WORKER_STEPS for who in ("driver", "worker", "both")),
+]
+QUICK = {(Step.LEASED, "driver"), (Step.DEALING, "both"), (Step.RECORDED, "driver")}
+
+BOT = """import burabot
+burabot.play(lambda turn: {choice}, name="{name}", version="1")
+"""
+CHOICES = {"first": "0", "last": "len(turn.actions) - 1"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a path short enough for sockets, of this test alone."""
+    path = Path(tempfile.mkdtemp(prefix="kill-"))
+    yield path
+    shutil.rmtree(path)
+
+
+def make_arena(folder: Path, name: str, sandbox: str = "process") -> Path:
+    """Make a home with two bots that always choose alike, and a tournament of two matches."""
+    home = folder / name
+    with Store.open(Home(home)) as store:
+        for bot, choice in CHOICES.items():
+            source = folder / f"{name}-{bot}"
+            source.mkdir()
+            (source / "bot.py").write_text(BOT.format(choice=choice, name=bot))
+            bots.submit(store, bot, str(source), sandbox)
+        tournament.create(
+            store,
+            TournamentOptions(
+                name="cup",
+                bots=tuple(CHOICES),
+                time=TimeControl(move_time_ms=20_000),
+                rounds=2,
+                decks=3,
+                tables=2,
+                seed=SEED,
+                sandbox=sandbox,
+            ),
+        )
+    return home
+
+
+def run(home: Path, *crash: str) -> subprocess.CompletedProcess[str]:
+    """Run the tournament in a process of its own, with its sockets in the test's folder."""
+    return subprocess.run(
+        [sys.executable, SCRIPT, home, *crash],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(home.parent)},
+        capture_output=True,
+        text=True,
+        timeout=CAP,
+        check=False,
+    )
+
+
+def processes_of(home: Path) -> list[str]:
+    """Give the command lines of processes that have to do with an arena."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            place = (path / "cwd").readlink()
+        except OSError:
+            continue
+        if str(home) in line or place.is_relative_to(home):
+            found.append(line)
+    return found
+
+
+def assert_nothing_is_left(home: Path) -> None:
+    """No process, socket folder, draft, lock or unknown record is left of a finished arena."""
+    until = time.monotonic() + CAP
+    while (left := processes_of(home)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == []
+    assert list(home.parent.glob("bura-*")) == []
+    assert list((home / "owners").iterdir()) == []
+    with Store.open(Home(home)) as store:
+        known = {match.record for match in queries.matches(store, "cup")}
+    assert {path for path in (home / "records").rglob("*") if path.is_file()} == known
+
+
+def assert_each_match_counts_once(home: Path) -> None:
+    """Both matches have one result, by one recorded attempt, with a record that verifies."""
+    with Store.open(Home(home)) as store:
+        for number in (1, 2):
+            details = queries.match(store, "cup", number)
+            assert details.match.state is MatchState.DONE
+            states = [attempt.state for attempt in details.attempts]
+            assert states.count(AttemptState.RECORDED) == 1
+            assert details.match.record is not None
+            verify_record(details.match.record)
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> list[object]:
+    """The standings of a run that nobody disturbed."""
+    folder = Path(tempfile.mkdtemp(prefix="kill-"))
+    done = run(make_arena(folder, "calm"))
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(folder)
+    standings: list[object] = json.loads(done.stdout)
+    return standings
+
+
+@pytest.mark.parametrize(
+    ("step", "who"),
+    [
+        pytest.param(step, who, marks=() if (step, who) in QUICK else pytest.mark.long)
+        for step, who in CASES
+    ],
+)
+def test_run_after_a_kill_gives_the_same_standings(
+    folder: Path, undisturbed: list[object], step: Step, who: str
+) -> None:
+    """Kill -9 at any step of a match costs nothing but time."""
+    home = make_arena(folder, "home")
+    done = run(home, step, who)
+    assert (home / "crashed").exists(), f"the step was not reached: {done.stderr}"
+    if who == "worker":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert done.returncode == -signal.SIGKILL
+        done = run(home)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == undisturbed
+    assert_each_match_counts_once(home)
+    assert_nothing_is_left(home)
+
+
+def test_termination_cleans_up_at_once(folder: Path, undisturbed: list[object]) -> None:
+    """SIGTERM in the middle of a match leaves nothing behind, counts nothing, and says 130."""
+    home = make_arena(folder, "home")
+    process = subprocess.Popen(
+        [sys.executable, SCRIPT, home],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + CAP
+    while not list(folder.glob("bura-*/s/referee.sock")):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(CAP) == 130
+    assert_nothing_is_left(home)
+    done = run(home)
+    assert json.loads(done.stdout) == undisturbed
