@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from arena.cli.words import count, number
 from arena.infos import MatchState
+from arena.tournament import StopFlag
 
 if TYPE_CHECKING:
     from arena.cli.output import Bar
@@ -58,3 +61,28 @@ def score(match: MatchInfo) -> str:
 
 def _reason(match: MatchInfo) -> str:
     return count(match.faults, "fault") if match.faults else "no faults"
+
+
+STDERR = 2
+DRAINING = "stopping after the matches that are being played; press Ctrl-C again to stop at once"
+STOPPING = "stopping at once"
+
+
+class TellingStopFlag(StopFlag):
+    """A stop flag that says on stderr what the signal it got will do."""
+
+    def request(self) -> None:
+        """Ask to stop, and say so; the second time at once."""
+        super().request()
+        _tell(STOPPING if self.now else DRAINING)
+
+    def request_now(self) -> None:
+        """Ask to stop at once, and say so."""
+        super().request_now()
+        _tell(STOPPING)
+
+
+def _tell(text: str) -> None:
+    # A signal may come in the middle of a print, whose stream refuses to be entered again.
+    with contextlib.suppress(OSError):
+        os.write(STDERR, f"\n{text}\n".encode())

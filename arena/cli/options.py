@@ -104,14 +104,16 @@ def _variant_name(_context: click.Context, _parameter: click.Parameter, value: s
     return value
 
 
+variant_option = click.option(
+    "--variant",
+    default="bura",
+    show_default=True,
+    callback=_variant_name,
+    help="The game; `arena variants` lists them.",
+)
+
 GAME_OPTIONS = (
-    click.option(
-        "--variant",
-        default="bura",
-        show_default=True,
-        callback=_variant_name,
-        help="The game; `arena variants` lists them.",
-    ),
+    variant_option,
     click.option(
         "--decks",
         type=click.IntRange(1, 100_000),

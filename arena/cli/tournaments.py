@@ -7,15 +7,16 @@ import click
 
 from arena import queries, tournament
 from arena.cli.context import App, Documented, DocumentedGroup, json_option, pass_app
-from arena.cli.live import StatusLines
+from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game_options, sandbox_option, time_control
 from arena.cli.output import Column
-from arena.cli.standings import print_standings
-from arena.cli.words import NO_BOUNDARY
+from arena.cli.standings import STANDING_FIELDS, print_table, standing_json
+from arena.cli.words import NO_BOUNDARY, count
 from arena.formats import FORMATS
 from arena.infos import TournamentInfo
+from arena.rankings import tournament_table
 from arena.store import Store
-from arena.tournament import RunReport, StopFlag, TournamentOptions
+from arena.tournament import RunReport, TournamentOptions
 
 COLUMNS = (
     Column("Tournament", fold=True),
@@ -188,7 +189,7 @@ def run(context: click.Context, *, name: str, concurrency: int | None, as_json: 
         if as_json:
             app.output.json(_report_json(report))
         else:
-            print_standings(app, store, report.tournament)
+            print_table(app.output, tournament_table(store, report.tournament.name))
     if report.tournament.planned or report.tournament.running:
         app.output.status(f"resume it: {run_command(app, report.tournament)}")
     context.exit(report.exit_code)
@@ -200,7 +201,7 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
         app.output.status(NO_BOUNDARY)
     with (
         app.output.progress(info.name, info.total, "matches") as bar,
-        StopFlag().signals() as stop,
+        TellingStopFlag().signals() as stop,
     ):
         bar.set(info.done)
         lines = StatusLines(bar, info.total, info.done)
@@ -214,6 +215,52 @@ def _report_json(report: RunReport) -> dict[str, object]:
         "voided": report.voided,
         "tournament": info_json(report.tournament),
     }
+
+
+@tournament_group.command(
+    "show",
+    cls=Documented,
+    examples=["arena tournament show spring", "arena tournament show spring --json"],
+    fields={
+        **INFO_FIELDS,
+        **{f"table[].{name}": meaning for name, meaning in STANDING_FIELDS.items()},
+    },
+)
+@click.argument("name")
+@json_option
+@pass_app
+def show(app: App, *, name: str, as_json: bool) -> None:
+    """Print how the tournament NAME stands: progress, seed or commitment, ratings, results.
+
+    Score per deal is given with its 95% interval over decks, each deck over all its rotations.
+    """
+    with app.open_store() as store:
+        info = queries.tournament(store, name)
+        table = tournament_table(store, info.name)
+    if as_json:
+        app.output.json({**info_json(info), "table": [standing_json(row) for row in table]})
+        return
+    app.output.fields(_head(info))
+    app.output.line()
+    print_table(app.output, table)
+    if not info.done:
+        app.output.status(f"no results yet; run it: {run_command(app, info)}")
+
+
+def _head(info: TournamentInfo) -> dict[str, object]:
+    sandbox = "" if info.is_sandboxed else f" ({NO_BOUNDARY})"
+    head: dict[str, object] = {
+        "tournament": f"{info.name}, {info.state}{sandbox}",
+        "game": f"{info.variant}, {info.match_format}, {count(info.decks, 'deck')} a match",
+        "matches": f"{info.done} of {info.total} played",
+    }
+    if info.incomplete:
+        head["incomplete"] = f"{count(info.incomplete, 'match', 'matches')} given up, not scored"
+    if info.seed is None:
+        head["commitment"] = info.commitment
+    else:
+        head["seed"] = info.seed.hex()
+    return head
 
 
 def run_command(app: App, info: TournamentInfo) -> str:

@@ -35,14 +35,19 @@ def signed(value: Fraction | float, digits: int = 3) -> str:
     return f"{float(value):+.{digits}f}"
 
 
+def percent(value: Fraction | None) -> str:
+    """Return hundredths with one decimal, "-" where there is nothing to divide."""
+    return "-" if value is None else f"{float(value):.1f}%"
+
+
 def interval(half_width: float | None, digits: int = 3) -> str:
     """Return half an interval, "-" where nothing is known of it."""
     return "-" if half_width is None else f"{half_width:.{digits}f}"
 
 
-def count(amount: int, singular: str) -> str:
+def count(amount: int, singular: str, plural: str = "") -> str:
     """Return the amount with its noun in the right number."""
-    return f"{amount} {singular}" if amount == 1 else f"{amount} {singular}s"
+    return f"{amount} {singular if amount == 1 else plural or singular + 's'}"
 
 
 def fault_words(kind: str) -> str:

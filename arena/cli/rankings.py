@@ -1,0 +1,33 @@
+"""`arena rankings`: all bots of a variant by rating."""
+
+from __future__ import annotations
+
+import click
+
+from arena.cli.context import App, Documented, json_option, pass_app
+from arena.cli.options import variant_option
+from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
+from arena.rankings import variant_table
+
+
+@click.command(
+    cls=Documented,
+    examples=["arena rankings", "arena rankings --variant bura-5 --json"],
+    fields=STANDING_FIELDS,
+)
+@variant_option
+@json_option
+@pass_app
+def rankings(app: App, *, variant: str, as_json: bool) -> None:
+    """Print all bots of a variant by rating, over all its tournaments; --json prints an array.
+
+    Rating is what a bot's skill almost certainly exceeds (mu - 3 sigma), +/- is 2 sigma.
+    """
+    with app.open_store() as store:
+        table = variant_table(store, variant)
+    if as_json:
+        app.output.json([standing_json(row) for row in table])
+    elif table:
+        print_ratings(app.output, table)
+    else:
+        app.output.status(f"no tournaments of {variant} yet; type: arena tournament create --help")

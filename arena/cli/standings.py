@@ -1,0 +1,114 @@
+"""How tables of bots are printed, and the names of their values in JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.cli.output import Column
+from arena.cli.words import interval, percent, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.cli.output import Output
+    from arena.standings import Standing
+
+RATING_COLUMNS = (
+    Column("Rank", "right"),
+    Column("Name", fold=True),
+    Column("Rating", "right"),
+    Column("+/-", "right"),
+    Column("Games", "right"),
+    Column("Score", "right"),
+    Column("Draw", "right"),
+)
+RESULT_COLUMNS = (
+    Column("Name", fold=True),
+    Column("Won", "right"),
+    Column("Drawn", "right"),
+    Column("Lost", "right"),
+    Column("Per deal", "right"),
+    Column("+/-", "right"),
+    Column("Decks", "right"),
+    Column("Faults", fold=True),
+)
+STANDING_FIELDS = {
+    "rank": "place by rating, from 1; level bots share it",
+    "name": "name@version",
+    "rating": "mu - 3 sigma, null without a rating",
+    "margin": "2 sigma, null without a rating",
+    "mu": "mean of the belief about its skill, or null",
+    "sigma": "standard deviation of that belief, or null",
+    "games": "matches with a result",
+    "wins": "matches won",
+    "draws": "matches drawn",
+    "losses": "matches lost",
+    "score_percent": "hundredths of its matches won, a shared win in parts, or null",
+    "draw_percent": "hundredths of its matches drawn, or null",
+    "per_deal": "mean score of a deal, or null",
+    "half_width": "half of its 95% interval over decks, or null",
+    "decks": "decks that interval rests on",
+    "faults.*": "how many faults of a kind it committed",
+}
+
+
+def print_ratings(output: Output, table: Sequence[Standing]) -> None:
+    """Print the table in the order and the words of chess tools."""
+    output.table(RATING_COLUMNS, [_rating_row(row) for row in table])
+
+
+def print_table(output: Output, table: Sequence[Standing]) -> None:
+    """Print ratings, and below them the results they rest on."""
+    print_ratings(output, table)
+    output.line()
+    output.table(RESULT_COLUMNS, [_result_row(row) for row in table])
+
+
+def standing_json(row: Standing) -> dict[str, object]:
+    """Return a row of the table under the names of `STANDING_FIELDS`."""
+    rating, estimate = row.rating, row.per_deal
+    return {
+        "rank": row.rank,
+        "name": row.entrant,
+        "rating": None if rating is None else rating.shown,
+        "margin": None if rating is None else rating.margin,
+        "mu": None if rating is None else rating.skill.mu,
+        "sigma": None if rating is None else rating.skill.sigma,
+        "games": row.balance.games,
+        "wins": row.balance.wins,
+        "draws": row.balance.draws,
+        "losses": row.balance.losses,
+        "score_percent": None if row.score_percent is None else float(row.score_percent),
+        "draw_percent": None if row.draw_percent is None else float(row.draw_percent),
+        "per_deal": None if estimate is None else float(estimate.mean),
+        "half_width": None if estimate is None else estimate.half_width,
+        "decks": 0 if estimate is None else estimate.decks,
+        "faults": dict(row.faults),
+    }
+
+
+def _rating_row(row: Standing) -> tuple[object, ...]:
+    rating = row.rating
+    return (
+        row.rank,
+        row.entrant,
+        "-" if rating is None else f"{rating.shown:.2f}",
+        "-" if rating is None else f"{rating.margin:.2f}",
+        row.balance.games,
+        percent(row.score_percent),
+        percent(row.draw_percent),
+    )
+
+
+def _result_row(row: Standing) -> tuple[object, ...]:
+    estimate = row.per_deal
+    return (
+        row.entrant,
+        row.balance.wins,
+        row.balance.draws,
+        row.balance.losses,
+        "-" if estimate is None else signed(estimate.mean),
+        "-" if estimate is None else interval(estimate.half_width),
+        0 if estimate is None else estimate.decks,
+        ", ".join(f"{kind} {times}" for kind, times in row.faults) or "-",
+    )
