@@ -674,6 +674,8 @@ class State:
         rounds = tables.hand_size - hands[self.leader].bit_count()
         if rounds * seats > left:
             rounds = left // seats
+            if not rounds:
+                return
         end = at + rounds * seats
         if not tables.round_robin or at <= self._indicator_at < end:
             self._draw_by_plan(self._coming_draws())
