@@ -1,12 +1,15 @@
 from collections.abc import Sequence
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.rules import Outcome, Reason, Rules, RulesError
-from referee.scoring import MatchFinal, MatchScore, ScoringError, score_deal_series
+from referee.cards import full_deck
+from referee.rules import Outcome, Reason, Rules, RulesError, deal
+from referee.scoring import DealSetup, MatchFinal, MatchScore, ScoringError, score_deal_series
+from referee.shuffle import SeededSource
 from referee.tallies import Bank
 
 HALF = Fraction(1, 2)
@@ -849,3 +852,54 @@ def test_every_deal_of_a_series_sums_to_zero(data: st.DataObject) -> None:
 
     assert len(scores) == seats
     assert sum(scores) == 0
+
+
+PLAYED = {
+    "robber": (rules_of("robber", robber_target=5, combinations=("bura", "molodka")), 2),
+    "penalty": (rules_of("penalty", on_limit="eliminate", false_claim="lose_double"), 4),
+    "penalty with raises": (rules_of("penalty", raise_="dave", on_limit="eliminate"), 3),
+    "burkozyol_penalty": (rules_of("burkozyol_penalty", top_tie="two_each"), 4),
+    "burkozyol_double": (
+        rules_of("burkozyol_double", combinations=("moscow", "bura"), first_lead="high_card"),
+        3,
+    ),
+    "burkozyol_double in pairs": (rules_of("burkozyol_double", sides="pairs", players=(4,)), 4),
+    "eyes": (rules_of("eyes", end_indicator="bury"), 4),
+    "bank": (rules_of("bank", false_claim="double_bank", next_lead="left_of_dealer"), 3),
+    "kozel": (
+        rules_of("bank", goal="points", hand_size=4, top_tie="split", lead_sizes=(1, 3)),
+        5,
+    ),
+}
+
+
+def played_deal(rules: Rules, setup: DealSetup, random: Random) -> Outcome:
+    """Return the outcome of a deal played at random."""
+    source = SeededSource(bytes(32), 0, setup.number, full_deck(rules.deck))
+    state = deal(
+        rules, seats=len(setup.playing), dealer=setup.dealer, leader=setup.leader, source=source
+    )
+    while state.outcome is None:
+        for seat in state.asked:
+            if state.outcome is None and seat in state.asked:
+                state.apply(seat, random.choice(state.legal_actions(seat)))
+    return state.outcome
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_matches_of_played_deals_end(name: str) -> None:
+    """Deals as the rules play them make a match that ends; its scores and those of deals add up."""
+    rules, seats = PLAYED[name]
+    rules = rules.replace(max_deals=60)
+    random = Random(name)
+    for dealer in range(seats):
+        score = MatchScore.start(rules, seats, dealer=dealer)
+        while (setup := score.next_deal()) is not None:
+            outcome = played_deal(rules, setup, random)
+            assert sum(score_deal_series(rules, len(setup.playing), outcome)) == 0
+            assert setup.leader in {None, outcome.leader}
+            score = score.add(outcome)
+        final = score.final()
+        assert score.deals <= 60
+        assert final.winners
+        assert sum(final.scores) == 0 or rules.match_format == "bank"
