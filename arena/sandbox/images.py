@@ -1,0 +1,431 @@
+"""Taking bots in as images: folders are built, archives loaded, names looked up.
+
+Whatever comes in is known by its image id from then on: names can be moved by anybody.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.sandbox.base import (
+    BotSource,
+    ImageMissingError,
+    ImageRefusedError,
+    Limits,
+    StartRequest,
+)
+from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.owners import SocketFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = [
+    "BASES",
+    "PYTHON_BOT",
+    "BotImage",
+    "base_image",
+    "build",
+    "check_start",
+    "load",
+    "python_bot_image",
+    "resolve",
+]
+
+PYTHON_BOT = "bura-python-bot"
+KEPT = "bura-bot"
+CONTENT_LABEL = "bura-image.content"
+PACKAGES_LABEL = "bura-image.packages"
+
+BUILD_SECONDS = 600
+PULL_SECONDS = 300
+LOAD_SECONDS = 300
+PROBE_SECONDS = 2.0
+MAX_CONTEXT_BYTES = 256 << 20
+MAX_ARCHIVE_BYTES = 2 << 30
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Handed on to builds that ask for them, so that no file need name an index or a proxy.
+HANDED_ON = (
+    *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "NPM_CONFIG_REGISTRY"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalBase:
+    """A base image that can be made on this machine, for where the public one cannot be had.
+
+    Attributes:
+        tag: Its name.
+        packages: The Debian packages in it.
+    """
+
+    tag: str
+    packages: tuple[str, ...]
+
+
+BASES = {
+    "python": LocalBase(
+        "bura-base:local",
+        ("python3", "python3-venv", "python3-pip", "python-is-python3", "libstdc++6"),
+    ),
+    "node": LocalBase("bura-base-node:local", ("nodejs", "npm")),
+}
+"""By the name of the public image that they stand in for."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotImage:
+    """An image that was taken in.
+
+    Attributes:
+        id: Its id, the digest of its configuration.
+    """
+
+    id: str
+
+
+def build(
+    folder: Path,
+    *,
+    name: str = "",
+    engine: Engine | None = None,
+    seconds: float = BUILD_SECONDS,
+    say: Callable[[str], None] = lambda _: None,
+) -> BotImage:
+    """Build the Dockerfile of a folder, which is trusted as a program of this user would be.
+
+    Args:
+        folder: Folder with a Dockerfile; .dockerignore is honoured.
+        name: Name of the bot, for messages.
+        engine: Engine to use; by default that of this machine.
+        seconds: How long it may take.
+        say: Called with a line when something slow begins.
+
+    Raises:
+        ImageRefusedError: If it cannot be built; the message ends with the build's output.
+        ImageMissingError: If its base image cannot be had.
+        SandboxError: If the engine is missing or fails.
+    """
+    dockerfile = folder / "Dockerfile"
+    if not dockerfile.is_file():
+        raise ImageRefusedError(
+            f"{name or folder} has no Dockerfile: expected {dockerfile}",
+            "add one, or run it with the process sandbox",
+        )
+    _check_size(folder)
+    with _engine(engine) as used:
+        arguments = _build_arguments(used, dockerfile.read_text(encoding="utf-8"), say)
+        image = used.build(
+            folder,
+            dockerfile=dockerfile.resolve(),
+            arguments=arguments,
+            labels={},
+            seconds=seconds,
+        )
+        return _accept(used, image, str(folder))
+
+
+def load(path: Path, *, engine: Engine | None = None) -> BotImage:
+    """Load an archive made by `docker save`; names in it are not kept.
+
+    Raises:
+        ImageRefusedError: If it holds no usable image, or tried to take another image's name.
+        SandboxError: If the engine is missing or fails.
+    """
+    size = path.stat().st_size
+    if size > MAX_ARCHIVE_BYTES:
+        raise ImageRefusedError(
+            f"{path} has {size >> 20} MiB: expected at most {MAX_ARCHIVE_BYTES >> 20} MiB"
+        )
+    with _engine(engine) as used:
+        had, before = used.images()
+        names = used.load(path, seconds=LOAD_SECONDS)
+        held = {used.image(one).id for one in names}
+        moved = _restore_names(used, names, before)
+        try:
+            return _accept(used, _only_image(path, held, moved), str(path))
+        except ImageRefusedError:
+            for image in held - had:
+                used.remove_image(f"{KEPT}:{_short(image)}")
+                used.remove_image(image)
+            raise
+
+
+def resolve(reference: str, *, engine: Engine | None = None) -> BotImage:
+    """Find an image by name or id, fetching it from its registry only if it is not here.
+
+    Raises:
+        ImageMissingError: If it can neither be found nor fetched.
+        ImageRefusedError: If no bot may be run from it.
+        SandboxError: If the engine is missing or fails.
+    """
+    with _engine(engine) as used:
+        try:
+            image = used.image(reference).id
+        except ImageMissingError as missing:
+            if reference.startswith("sha256:") or not re.fullmatch(r"[\w./:@-]+", reference):
+                raise
+            try:
+                used.pull(reference, seconds=PULL_SECONDS)
+            except ImageMissingError as error:
+                raise ImageMissingError(
+                    f"{missing.message}, and it cannot be fetched: {error.message}",
+                    f"see what is here with docker images, or get it with docker pull {reference}",
+                ) from error
+            image = used.image(reference).id
+        return _accept(used, image, reference)
+
+
+def check_start(image: str, *, sandbox: ContainerSandbox | None = None) -> None:
+    """Start an image as in a match, facing a referee that stays silent.
+
+    Raises:
+        ImageRefusedError: If it cannot be started or ends at once; the message has its output.
+        SandboxError: If the engine is missing or fails.
+    """
+    used = ContainerSandbox() if sandbox is None else sandbox
+    owner = f"probe-{uuid.uuid4().hex}"
+    folder = SocketFolder.create(owner)
+    try:
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.bind(str(folder.socket))
+            folder.socket.chmod(0o666)
+            silent.listen(8)
+            request = StartRequest(
+                source=BotSource(image=image),
+                socket_dir=folder.path,
+                owner=owner,
+                attempt="probe",
+                seat=0,
+                limits=Limits(),
+            )
+            with used.start(request) as bot:
+                deadline = time.monotonic() + PROBE_SECONDS
+                while bot.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                report = bot.finish()
+    finally:
+        folder.remove()
+    if report.exit is not None:
+        raise ImageRefusedError(
+            f"the bot ended as soon as it was started, with {report.exit}:\n{report.log[-4096:]}"
+        )
+
+
+def python_bot_image(
+    *, engine: Engine | None = None, say: Callable[[str], None] = lambda _: None
+) -> BotImage:
+    """Return the base image of Python bots, made anew only when what goes into it has changed.
+
+    Raises:
+        ImageRefusedError: If it cannot be built.
+        ImageMissingError: If no base image can be had.
+        SandboxError: If the engine is missing or fails.
+    """
+    with _engine(engine) as used:
+        dockerfile = REPOSITORY / "docker" / "python-bot" / "Dockerfile"
+        if not dockerfile.is_file():
+            raise ImageMissingError(
+                f"no image {PYTHON_BOT} on this machine, and no {dockerfile} to make it from",
+                "make it in a checkout of the sources with: make images",
+            )
+        context = REPOSITORY / "proto"
+        arguments = _build_arguments(used, dockerfile.read_text(encoding="utf-8"), say)
+        base = used.image(arguments["BASE"]).id
+        content = _content(base, dockerfile, *sorted(_sources(context)))
+        try:
+            present = used.image(PYTHON_BOT)
+        except ImageMissingError:
+            present = None
+        if present is not None and present.labels.get(CONTENT_LABEL) == content:
+            return BotImage(present.id)
+        say(f"building {PYTHON_BOT}")
+        with tempfile.TemporaryDirectory(prefix="bura-build-") as work:
+            # The folder may hold caches and other packages: only what was counted goes in.
+            for source in _sources(context):
+                target = Path(work) / source.relative_to(context)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, target)
+            image = used.build(
+                Path(work),
+                dockerfile=dockerfile,
+                arguments=arguments,
+                labels={CONTENT_LABEL: content},
+                seconds=BUILD_SECONDS,
+            )
+        used.tag(image, f"{PYTHON_BOT}:latest")
+        return BotImage(image)
+
+
+def base_image(
+    reference: str, *, engine: Engine, say: Callable[[str], None] = lambda _: None
+) -> str:
+    """Return a base image that is on this machine: the one named, or a local one in its place.
+
+    Raises:
+        ImageMissingError: If neither can be had.
+        SandboxError: If the engine fails.
+    """
+    if reference.removesuffix(":latest") == PYTHON_BOT:
+        return python_bot_image(engine=engine, say=say).id
+    local = BASES.get(reference.partition(":")[0].rpartition("/")[2])
+    if _is_here(engine, reference):
+        return reference
+    if local is not None and _is_here(engine, local.tag, ",".join(local.packages)):
+        return local.tag
+    say(f"fetching {reference}")
+    try:
+        engine.pull(reference, seconds=PULL_SECONDS)
+    except ImageMissingError as error:
+        if local is None:
+            raise
+        say(f"{reference} cannot be had; making {local.tag} from this machine's package mirror")
+        _make_base(engine, local, error.message)
+        return local.tag
+    return reference
+
+
+def _is_here(engine: Engine, reference: str, packages: str = "") -> bool:
+    try:
+        labels = engine.image(reference).labels
+    except ImageMissingError:
+        return False
+    return not packages or labels.get(PACKAGES_LABEL) == packages
+
+
+def _make_base(engine: Engine, local: LocalBase, why: str) -> None:
+    with (Path(tempfile.gettempdir()) / f"bura-images-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _is_here(engine, local.tag, ",".join(local.packages)):
+            return
+        failure = _run_script(local)
+    if failure:
+        raise ImageMissingError(
+            f"no base image: {why}; nor could {local.tag} be made: {failure}",
+            f"run as root: docker/make-base.sh {local.tag} {' '.join(local.packages)}",
+        )
+
+
+def _run_script(local: LocalBase) -> str:
+    """Make a local base image; return why it failed, or an empty string."""
+    try:
+        made = subprocess.run(
+            [REPOSITORY / "docker" / "make-base.sh", local.tag, *local.packages],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if made.returncode == 0:
+        return ""
+    return (made.stderr.strip().splitlines() or [f"exit code {made.returncode}"])[-1]
+
+
+def _build_arguments(engine: Engine, text: str, say: Callable[[str], None]) -> dict[str, str]:
+    """Return values for those arguments that a Dockerfile declares, its base among them."""
+    found = re.findall(r"^\s*ARG\s+(\w+)(?:=(\S+))?", text, re.MULTILINE | re.IGNORECASE)
+    declared: dict[str, str] = dict(found)
+    arguments = {
+        name: os.environ[name] for name in HANDED_ON if name in declared and os.environ.get(name)
+    }
+    if declared.get("BASE"):
+        arguments["BASE"] = base_image(declared["BASE"].strip("\"'"), engine=engine, say=say)
+    elif re.search(rf"^\s*FROM\s+{PYTHON_BOT}(:latest)?(\s|$)", text, re.MULTILINE):
+        python_bot_image(engine=engine, say=say)
+    return arguments
+
+
+def _accept(engine: Engine, image: str, origin: str) -> BotImage:
+    info = engine.image(image)
+    reason = info.refusal()
+    if reason:
+        raise ImageRefusedError(f"cannot take {origin} as a bot: {reason}")
+    # A name of ours keeps it from being pruned as one that nobody uses.
+    engine.tag(info.id, f"{KEPT}:{_short(info.id)}")
+    return BotImage(info.id)
+
+
+def _restore_names(engine: Engine, names: list[str], before: dict[str, str]) -> list[str]:
+    """Undo what loading an archive did to names; return those it took from other images."""
+    moved = []
+    for name in names:
+        if name.startswith("sha256:"):
+            continue
+        image = engine.image(name).id
+        # Without a name of ours the image would go with its last name.
+        engine.tag(image, f"{KEPT}:{_short(image)}")
+        if name not in before:
+            engine.remove_image(name)
+        elif before[name] != image:
+            engine.tag(before[name], name)
+            moved.append(name)
+    return moved
+
+
+def _only_image(path: Path, held: set[str], moved: list[str]) -> str:
+    if moved:
+        raise ImageRefusedError(
+            f"{path} takes the name of another image here: {', '.join(moved)}",
+            "save the image under a name of its own",
+        )
+    if len(held) != 1:
+        raise ImageRefusedError(f"{path} holds {len(held)} images: expected one")
+    return next(iter(held))
+
+
+def _short(image: str) -> str:
+    return image.removeprefix("sha256:")[:16]
+
+
+def _check_size(folder: Path) -> None:
+    size = 0
+    for parent, _, files in os.walk(folder):
+        size += sum(os.lstat(os.path.join(parent, name)).st_size for name in files)  # noqa: PTH118 - hot
+        if size > MAX_CONTEXT_BYTES:
+            raise ImageRefusedError(
+                f"{folder} holds more than {MAX_CONTEXT_BYTES >> 20} MiB",
+                "leave out what the image does not need",
+            )
+
+
+def _sources(context: Path) -> Iterator[Path]:
+    for path in (context / "burabot").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path
+
+
+def _content(base: str, *files: Path) -> str:
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    return hashlib.sha256(json.dumps([base, *hashes]).encode()).hexdigest()
+
+
+@contextmanager
+def _engine(given: Engine | None) -> Iterator[Engine]:
+    """Give the engine that was given, or one that is closed at the end."""
+    if given is not None:
+        yield given
+        return
+    own = Engine.connect()
+    try:
+        yield own
+    finally:
+        own.close()
