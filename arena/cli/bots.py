@@ -4,7 +4,7 @@ import click
 
 from arena import queries
 from arena.bots import submit
-from arena.cli.context import App, Documented, DocumentedGroup, json_option, pass_app
+from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.options import sandbox_option
 from arena.cli.output import Column
 from arena.cli.words import digest
@@ -54,7 +54,7 @@ def bot() -> None:
 @click.argument("name")
 @click.argument("source")
 @sandbox_option
-@json_option
+@common_options
 @pass_app
 def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool) -> None:
     """Take in SOURCE as the next version of the bot NAME, and print its id and digest.
@@ -84,7 +84,7 @@ def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool)
         **{f"versions[].{name}": meaning for name, meaning in VERSION_FIELDS.items()},
     },
 )
-@json_option
+@common_options
 @pass_app
 def list_bots(app: App, *, as_json: bool) -> None:
     """List the bots; --json prints an array."""
@@ -109,7 +109,7 @@ def list_bots(app: App, *, as_json: bool) -> None:
     },
 )
 @click.argument("name")
-@json_option
+@common_options
 @pass_app
 def show_bot(app: App, *, name: str, as_json: bool) -> None:
     """Print all versions of the bot NAME, oldest first."""

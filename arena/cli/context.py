@@ -66,6 +66,11 @@ def home_option(command: Command) -> Command:
     )(command)
 
 
+def common_options(command: Command) -> Command:
+    """Let the command take --json, as the argument `as_json`, and --home."""
+    return json_option(home_option(command))
+
+
 def json_option(command: Command) -> Command:
     """Let the command take --json, as the argument `as_json`."""
     return click.option(

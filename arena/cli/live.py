@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from arena.cli.words import count, number
+from arena.cli.words import count, totals
 from arena.infos import MatchState
 from arena.tournament import StopFlag
 
@@ -37,7 +37,7 @@ class StatusLines:
         """A match was recorded."""
         self._done += 1
         self._bar.set(self._done)
-        line = f"Finished match {match.number} ({_pairing(match)}): {score(match)}"
+        line = f"Finished match {match.number} ({_pairing(match)}): {totals(match.scores)}"
         self._bar.status(f"{line} {{{_reason(match)}}}")
 
     def voided(self, match: MatchInfo, reason: str) -> None:
@@ -52,11 +52,6 @@ class StatusLines:
 
 def _pairing(match: MatchInfo) -> str:
     return " vs ".join(match.entrants)
-
-
-def score(match: MatchInfo) -> str:
-    """Return the totals of a match in the order of its entrants, "-" while there are none."""
-    return "-" if match.scores is None else " : ".join(number(total) for total in match.scores)
 
 
 def _reason(match: MatchInfo) -> str:

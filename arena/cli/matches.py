@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import queries
-from arena.cli.context import App, Documented, DocumentedGroup, json_option, pass_app
-from arena.cli.live import score
+from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
-from arena.cli.words import fault_words, number, path_text, seconds
+from arena.cli.words import fault_words, number, path_text, seconds, totals
 from arena.errors import NotFoundError
 from referee.record import read_record
 from referee.results import ClockUsage
@@ -85,7 +84,7 @@ class MatchId(click.ParamType[tuple[str, int]]):
 
 @click.group("match", cls=DocumentedGroup, examples=["arena match show spring/1"])
 def match() -> None:
-    """See the matches of a tournament, what happened in one, and its record."""
+    """See the matches of a tournament and their records."""
 
 
 @match.command(
@@ -96,7 +95,7 @@ def match() -> None:
 )
 @click.argument("tournament")
 @click.option("--bot", metavar="BOT", help="Only matches of this bot: NAME or NAME@VERSION.")
-@json_option
+@common_options
 @pass_app
 def list_matches(app: App, *, tournament: str, bot: str | None, as_json: bool) -> None:
     """List the matches of a TOURNAMENT in schedule order; --json prints an array."""
@@ -118,7 +117,7 @@ def id_of(info: MatchInfo) -> str:
 def _match_row(info: MatchInfo) -> tuple[object, ...]:
     time = "-" if info.seconds is None else seconds(info.seconds)
     bots = " vs ".join(info.entrants)
-    return id_of(info), info.round, bots, info.state, score(info), info.faults, time
+    return id_of(info), info.round, bots, info.state, totals(info.scores), info.faults, time
 
 
 def _match_json(info: MatchInfo) -> dict[str, object]:
@@ -180,10 +179,13 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
     show_default=True,
     help="How many last lines of each bot's output to print.",
 )
-@json_option
+@common_options
 @pass_app
 def show_match(app: App, *, match_id: tuple[str, int], log_lines: int, as_json: bool) -> None:
-    """Print what happened in the match ID: scores, legs, faults, time used, ends of the logs."""
+    """Print what happened in the match ID.
+
+    Scores, legs, faults in words, time used, and the end of what each bot printed.
+    """
     with app.open_store() as store:
         details = queries.match(store, *match_id)
     record = None if details.match.record is None else read_record(details.match.record)
@@ -350,14 +352,15 @@ def _details_json(details: MatchDetails, players: list[PlayerLine]) -> dict[str,
 @click.argument("match_id", type=MatchId(), metavar="ID")
 @click.option("--deal", type=click.IntRange(0), help="Tell this deal card by card; from 0.")
 @click.option("--leg", type=click.IntRange(1), default=1, show_default=True, help="Its leg.")
-@json_option
+@common_options
 @pass_app
 def record_match(
     app: App, *, match_id: tuple[str, int], deal: int | None, leg: int, as_json: bool
 ) -> None:
-    """Print the path of the record of the match ID, or one of its deals card by card.
+    """Print the path of the record of the match ID, or tell a deal.
 
-    Deals are numbered within their leg in the order in which they were begun.
+    A deal is told card by card, with all cards open. Deals are numbered within their leg in the
+    order in which they were begun.
     """
     with app.open_store() as store:
         info = queries.match(store, *match_id).match

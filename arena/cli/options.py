@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from referee.match import TimeControl
+from referee.results import TimeControl
 from referee.variants import find_variant
 
 Command = TypeVar("Command", bound=Callable[..., Any])

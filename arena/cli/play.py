@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from arena import play as playing
-from arena.cli.context import App, Documented, json_option, pass_app
+from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import SANDBOX_WORDS, game_options, sandbox_word, time_control
 from arena.cli.output import Column, plain_lines
 from arena.cli.words import NO_BOUNDARY, count, fault_words, interval, number, seconds, signed
@@ -80,7 +80,7 @@ LOG_LINES = 10
     metavar="FILE",
     help="Keep the record of the match in a new file.",
 )
-@json_option
+@common_options
 @pass_app
 def play(
     app: App,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from arena.cli.context import App, Documented, json_option, pass_app
+from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import variant_option
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
 from arena.rankings import variant_table
@@ -16,12 +16,13 @@ from arena.rankings import variant_table
     fields=STANDING_FIELDS,
 )
 @variant_option
-@json_option
+@common_options
 @pass_app
 def rankings(app: App, *, variant: str, as_json: bool) -> None:
-    """Print all bots of a variant by rating, over all its tournaments; --json prints an array.
+    """Print all bots of a variant by rating.
 
-    Rating is what a bot's skill almost certainly exceeds (mu - 3 sigma), +/- is 2 sigma.
+    All tournaments in the variant count; --json prints an array. Rating is what a bot's skill
+    almost certainly exceeds (mu - 3 sigma), +/- is 2 sigma.
     """
     with app.open_store() as store:
         table = variant_table(store, variant)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import click
 
 from arena import queries, tournament
-from arena.cli.context import App, Documented, DocumentedGroup, json_option, pass_app
+from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game_options, sandbox_option, time_control
 from arena.cli.output import Column
@@ -50,7 +50,7 @@ INFO_FIELDS = {
 
 @click.group("tournament", cls=DocumentedGroup, examples=["arena tournament run spring"])
 def tournament_group() -> None:
-    """Create tournaments, run or resume them, and see how they stand."""
+    """Create, run and resume tournaments."""
 
 
 @tournament_group.command(
@@ -85,7 +85,7 @@ def tournament_group() -> None:
 )
 @game_options
 @sandbox_option
-@json_option
+@common_options
 @pass_app
 def create(
     app: App,
@@ -105,7 +105,7 @@ def create(
     sandbox: str,
     as_json: bool,
 ) -> None:
-    """Make the tournament NAME of the given bots, and commit to its seed.
+    """Make the tournament NAME and commit to its seed.
 
     BOT is the name of a submitted bot (its newest version) or name@version. Nothing is played yet.
     """
@@ -145,7 +145,7 @@ def create(
     examples=["arena tournament list", "arena tournament list --json"],
     fields=INFO_FIELDS,
 )
-@json_option
+@common_options
 @pass_app
 def list_tournaments(app: App, *, as_json: bool) -> None:
     """List the tournaments, oldest first; --json prints an array."""
@@ -176,12 +176,13 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     type=click.IntRange(1, 1024),
     help="Matches at the same time.  [default: what the cores allow]",
 )
-@json_option
+@common_options
 @click.pass_context
 def run(context: click.Context, *, name: str, concurrency: int | None, as_json: bool) -> None:
-    """Play what is left of the tournament NAME: the same command starts and resumes it.
+    """Play what is left of the tournament NAME.
 
-    Ctrl-C once lets the running matches end, twice stops at once; nothing recorded is lost.
+    The same command starts and resumes it. Ctrl-C once lets the running matches end, twice
+    stops at once; nothing recorded is lost.
     """
     app = context.ensure_object(App)
     with app.open_store() as store:
@@ -227,12 +228,13 @@ def _report_json(report: RunReport) -> dict[str, object]:
     },
 )
 @click.argument("name")
-@json_option
+@common_options
 @pass_app
 def show(app: App, *, name: str, as_json: bool) -> None:
-    """Print how the tournament NAME stands: progress, seed or commitment, ratings, results.
+    """Print how the tournament NAME stands.
 
-    Score per deal is given with its 95% interval over decks, each deck over all its rotations.
+    Progress, seed or its commitment, ratings and results. Score per deal is given with its 95%
+    interval over decks, each deck over all its rotations.
     """
     with app.open_store() as store:
         info = queries.tournament(store, name)

@@ -31,7 +31,7 @@ COLUMNS = (
 @json_option
 @pass_app
 def variants(app: App, *, name: str | None, as_json: bool) -> None:
-    """List the variants of the game, or print the rules of one.
+    """List the variants, or print the rules of one.
 
     With --json: one object for NAME, else an array of them.
     """

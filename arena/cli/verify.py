@@ -40,10 +40,11 @@ from referee.record import verify_record
 @json_option
 @click.pass_context
 def verify(context: click.Context, *, file: Path, seed: bytes | None, as_json: bool) -> None:
-    """Referee the match in the record FILE again, and say what that proves.
+    """Referee a recorded match again.
 
-    Exit code 1 and the first difference if the record does not hold. To check the whole of a
-    finished tournament's decks, give the seed that `arena tournament show` reveals.
+    Says what that proves. Exit code 1 and the first difference if the record does not hold. To
+    check the whole of a finished tournament's decks, give the seed that `arena tournament show`
+    reveals.
     """
     output = context.ensure_object(App).output
     verification = verify_record(file, seed)

@@ -1,5 +1,6 @@
 """Values in the words of the command line."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def number(value: Fraction | float, digits: int = 2) -> str:
 def signed(value: Fraction | float, digits: int = 3) -> str:
     """Return a number with its sign and all its decimals, so that columns line up."""
     return f"{float(value):+.{digits}f}"
+
+
+def totals(scores: Sequence[Fraction] | None) -> str:
+    """Return the totals of a match, apart by colons since they may be negative; "-" without."""
+    return "-" if scores is None else " : ".join(number(score) for score in scores)
 
 
 def percent(value: Fraction | None) -> str:
