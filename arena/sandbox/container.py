@@ -15,6 +15,7 @@ import re
 import socket
 import threading
 import time
+import weakref
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,6 +65,8 @@ END_SECONDS = 10
 PAUSES = (0.1, 0.5)
 # Looking at a process is cheap, reading its control groups is not quite.
 SAMPLE_SECONDS = 0.05
+CHECK_PAUSES = (0.01, 0.05, 0.2)
+PLAIN_RUNTIMES = frozenset({"runc", "crun", "io.containerd.runc.v2"})
 CANNOT_START = 127
 SIGNAL_BASE = 128
 LAST_SIGNAL = 64
@@ -117,7 +120,9 @@ class Engine:
 
     def __init__(self, api: docker.APIClient) -> None:
         self._api = api
-        self._session: _Session | None = None
+        self._sessions: list[_Session] = []
+        # Whoever forgets the engine need not think of its connections.
+        self._finalizer = weakref.finalize(self, _close, api, self._sessions)
 
     @classmethod
     def connect(cls, *, timeout: int = ENGINE_SECONDS) -> Engine:
@@ -143,15 +148,20 @@ class Engine:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._api.close()
-        if self._session is not None:
-            self._session.close()
+        self._finalizer()
 
     def session(self) -> _Session:
-        """Return the mark by which a later look tells whether this engine lived all the while."""
-        if self._session is None or not self._session.is_alive():
-            self._session = _Session(self._api.base_url, self._socket_path())
-        return self._session
+        """Return the mark by which a later look tells whether this engine lived all the while.
+
+        Raises:
+            EngineLostError: If it does not answer.
+        """
+        if not self._sessions or not self._sessions[-1].is_alive():
+            try:
+                self._sessions.append(_Session(self._socket_path()))
+            except OSError as error:
+                raise EngineLostError(f"the container engine does not answer: {error}") from error
+        return self._sessions[-1]
 
     def image(self, reference: str) -> ImageInfo:
         """Look an image up on this machine, by id or by name.
@@ -394,8 +404,7 @@ class _Session:
     After that no exit code can be believed, since a restarted engine invents one.
     """
 
-    def __init__(self, base_url: str, path: str | None) -> None:
-        self._base_url = base_url
+    def __init__(self, path: str | None) -> None:
         self._path = path
         self._socket = None if path is None else _ping(path)
 
@@ -429,6 +438,12 @@ class _Session:
         """Close the connection."""
         if self._socket is not None:
             self._socket.close()
+
+
+def _close(api: docker.APIClient, sessions: list[_Session]) -> None:
+    api.close()
+    for session in sessions:
+        session.close()
 
 
 def _ping(path: str) -> socket.socket:
@@ -489,7 +504,7 @@ class ContainerSandbox:
         """
         asked_ns = time.monotonic_ns()
         self.prepare(request.source)
-        session = self._session()
+        session = self.engine.session()
         name = f"bura-bot-{uuid4().hex}"
         try:
             self.engine.create(name, request.source.image, _everything(request))
@@ -527,12 +542,6 @@ class ContainerSandbox:
                 self.engine.remove(name)
                 count += 1
         return count + reap_socket_folders(live)
-
-    def _session(self) -> _Session:
-        try:
-            return self.engine.session()
-        except OSError as error:
-            raise EngineLostError(f"the container engine does not answer: {error}") from error
 
 
 class _NeverStarted:
@@ -589,24 +598,35 @@ class _Container:
             EngineLostError: If the engine fails.
         """
         found = self._inspect()
-        state = found["State"]
         missing = missing_settings(self._limits, found["HostConfig"], found["Config"])
-        pid = int(state["Pid"])
-        if state["Running"] and pid and _is_container(pid, found["Id"]):
+        pid = int(found["State"]["Pid"])
+        if pid and _is_container(pid, found["Id"]):
             self._pid = pid
             self._cgroup = Cgroup.of(pid)
-            missing += missing_in_kernel(self._limits, self._cgroup)
-            if found["HostConfig"].get("Runtime") in {"runc", "io.containerd.runc.v2"}:
-                missing += missing_in_process(pid)
-            # A bot that ended meanwhile took its files along, and they prove nothing.
-            if missing and not _is_container(pid, found["Id"]):
-                missing = missing_settings(self._limits, found["HostConfig"], found["Config"])
+            has_status = found["HostConfig"].get("Runtime") in PLAIN_RUNTIMES
+            missing += self._missing_in_kernel(found["Id"], has_status=has_status)
         if missing:
             raise LimitsMissingError(
                 f"the engine does not enforce: {', '.join(missing)}",
                 "nothing was run; see what the engine supports with: docker info",
             )
         self._sample()
+
+    def _missing_in_kernel(self, container: str, *, has_status: bool) -> list[str]:
+        """Name what the kernel does not enforce, unless the bot ends while it is being asked.
+
+        A process that is ending has left its control groups, which proves nothing.
+        """
+        missing: list[str] = []
+        for pause in (*CHECK_PAUSES, None):
+            missing = missing_in_kernel(self._limits, self._cgroup)
+            if has_status:
+                missing += missing_in_process(self._pid)
+            if not missing or not _is_container(self._pid, container):
+                return []
+            if pause is not None:
+                time.sleep(pause)
+        return missing
 
     def poll(self) -> Exit | None:
         with self._lock:
