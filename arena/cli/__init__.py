@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import pkgutil
-import sys
-from typing import TYPE_CHECKING, cast
+import signal
+import threading
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import click
 from click.exceptions import NoSuchCommand
 
 from arena.cli.context import App, DocumentedGroup, home_option
 from arena.cli.errors import DONE, ending_of
-from arena.cli.output import mute
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
 __all__ = ["arena", "main"]
 
@@ -86,14 +88,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     app = App()
     try:
-        code = arena.main(arguments, prog_name="arena", standalone_mode=False, obj=app)
+        with _termination_as_interrupt():
+            code = arena.main(arguments, prog_name="arena", standalone_mode=False, obj=app)
+            app.output.flush()
     except BaseException as error:  # noqa: BLE001 - every ending is decided in one place
         ending = ending_of(error)
+        app.output.give_up()
         if ending.message:
             app.output.status(f"arena: {ending.message}")
-        code = ending.code
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        mute(sys.stdout)
+        return ending.code
     return code if isinstance(code, int) else DONE
+
+
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM unwind the program as Ctrl-C does, so that what it started is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

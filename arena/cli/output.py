@@ -6,6 +6,7 @@ stream and nothing else: the command goes on and ends with the exit code it woul
 """
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -112,8 +113,24 @@ class Output:
     """The two streams of a command."""
 
     def __init__(self) -> None:
-        self.out = Stream(sys.stdout)
-        self.err = Stream(sys.stderr)
+        # A stream that was closed before the program began is None.
+        self.out = Stream(sys.stdout or io.StringIO())
+        self.err = Stream(sys.stderr or io.StringIO())
+
+    def flush(self) -> None:
+        """Send what others wrote to stdout.
+
+        Raises:
+            OSError: It cannot be written, for another reason than that nobody reads it.
+        """
+        self.out.write("")
+
+    def give_up(self) -> None:
+        """Drop what stdout still holds if it cannot be written: the error was told already."""
+        try:
+            self.out.file.flush()
+        except OSError:
+            mute(self.out.file)
 
     def line(self, text: object = "") -> None:
         """Print one line of result."""
