@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.sandbox import BotSource, Limits, StartRequest, find_sandbox, images
+from arena.sandbox.container import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ class Box:
         (folder / "bot.py").write_text(textwrap.dedent(code))
         if self.sandbox.name == "process":
             return BotSource(directory=folder, command=command)
-        return BotSource(image=image_of(folder, command))
+        image = image_of(folder, command)
+        self.stack.callback(forget_image, image)
+        return BotSource(image=image)
 
     def start(
         self, code: str, *, command: tuple[str, ...] = (), limits: Limits | None = None
@@ -82,12 +85,20 @@ def make_box(name: str, folder: Path) -> Box:
 
 
 def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "") -> str:
-    """Build an image of a folder with a bot.py."""
+    """Build an image of a folder with a bot.py, unlike any other so that it can be removed."""
     words = json.dumps(command or ("python", "-u", "/bot/bot.py"))
     (folder / "Dockerfile").write_text(
-        f"ARG BASE=bura-python-bot\nFROM ${{BASE}}\nCOPY bot.py /bot/bot.py\n{extra}\nCMD {words}\n"
+        "ARG BASE=bura-python-bot\nFROM ${BASE}\nCOPY bot.py /bot/bot.py\n"
+        f"LABEL test={uuid.uuid4().hex}\n{extra}\nCMD {words}\n"
     )
     return images.build(folder).id
+
+
+def forget_image(image: str) -> None:
+    """Remove an image that a test made."""
+    engine = Engine.connect()
+    engine.remove_image(f"{images.KEPT}:{image.removeprefix('sha256:')[:16]}")
+    engine.close()
 
 
 def await_exit(bot: RunningBot) -> Exit:

@@ -13,6 +13,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.errors import ArenaError
 from arena.sandbox.base import (
     BotSource,
     ImageMissingError,
@@ -429,3 +431,17 @@ def _engine(given: Engine | None) -> Iterator[Engine]:
         yield own
     finally:
         own.close()
+
+
+def main() -> int:
+    """Make the base image of Python bots and print its id."""
+    try:
+        print(python_bot_image(say=print).id)  # noqa: T201 - a program's output
+    except ArenaError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a program's output
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

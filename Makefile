@@ -1,0 +1,60 @@
+# Everything a developer types. `make help` lists it; `make setup` is done by whatever needs it.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.setup-done
+JOBS ?= auto
+ARGS ?=
+
+.DEFAULT_GOAL = help
+.PHONY: help setup check test test-long demo images bench proto format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	    while IFS='|' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
+
+setup: $(STAMP) ## make the virtual environment and install the project into it
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "$(PYTHON) is older than Python 3.11; name another: make setup PYTHON=..." >&2; exit 3; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+check: $(STAMP) ## format, lint, types and import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: $(STAMP) ## all tests but the long ones; those without their engine are skipped
+	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
+
+test-long: $(STAMP) ## the long tests: thousands of deals, engines that die
+	$(BIN)/pytest -m long --timeout 1800 $(ARGS)
+
+demo: $(STAMP) ## play a small tournament of the sample bots and show the rankings
+	ARENA=$(BIN)/arena sh tools/demo.sh
+
+images: $(STAMP) ## make the base image of Python bots
+	$(BIN)/python -m arena.sandbox.images
+
+bench: $(STAMP) ## run the benchmarks
+	@for one in benchmarks/*.py; do \
+	    echo "== $$one"; $(BIN)/python "$$one" || exit 1; \
+	done
+
+proto: $(STAMP) ## generate the stubs of bot.proto anew
+	$(BIN)/python tools/gen_proto.py
+
+format: $(STAMP) ## put the code into its form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what was made here; images and tournaments stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	    .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
