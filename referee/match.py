@@ -141,10 +141,10 @@ def play_match(spec: MatchSpec, choosers: Sequence[Callable[[Turn], int]]) -> Ma
 
 def budget_ms(spec: MatchSpec) -> int:
     """Return the longest a leg can last, in milliseconds, if all bots use all their time."""
-    cards = 36 if spec.rules.deck == "36" else 32
+    decks = spec.decks if spec.match_format == SERIES else spec.rules.max_deals
     # Each trick takes at least one card of the deck; it asks a seat for its part in the stop
     # window, an offer, six raises and their answers, a response, and a claim.
-    decisions = spec.decks * cards * spec.seats * (4 + 12)
+    decisions = decks * spec.rules.deck * spec.seats * (4 + 12)
     control = spec.time_control
     thinking = decisions * (control.move_time_ms + control.increment_ms)
     return control.startup_ms + thinking + spec.seats * control.bank_ms

@@ -96,7 +96,7 @@ class Series:
     def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:
         """Add the scores; nothing else carries from deal to deal."""
         del outcome
-        self._scores = tuple(map(sum, zip(self._scores, scores, strict=True)))
+        self._scores = tuple(a + b for a, b in zip(self._scores, scores, strict=True))
 
     def scores(self) -> tuple[Fraction, ...]:
         """Return the sum of the scores."""

@@ -31,7 +31,15 @@ from referee.programme import (
     lost_by_fault,
     programme_of,
 )
-from referee.results import SERIES, ActionTaken, DealResult, Entrant, MatchSpec, TimeControl
+from referee.results import (
+    SERIES,
+    ActionTaken,
+    ClockUsage,
+    DealResult,
+    Entrant,
+    MatchSpec,
+    TimeControl,
+)
 from referee.rules import Action, FixedSource, Outcome, Reason, Rules, deal
 from referee.shuffle import SEED_BYTES, commitment
 
@@ -250,6 +258,7 @@ class Record:
         time_control: The clock.
         entrants: As they sat in leg 0.
         deals: In the order of legs and numbers.
+        clocks: By leg, then by seat.
         totals: By entrant.
         digest: Of all that was not measured.
     """
@@ -265,12 +274,20 @@ class Record:
     time_control: TimeControl
     entrants: tuple[Entrant, ...]
     deals: tuple[DealResult, ...]
+    clocks: tuple[tuple[ClockUsage, ...], ...]
     totals: tuple[Fraction, ...]
     digest: str
 
     def entrant_at(self, leg: int, seat: int) -> int:
         """Return the index of the entrant that sat at a seat in a leg."""
         return (seat + leg) % self.seats
+
+    def clock(self, entrant: int) -> ClockUsage:
+        """Return how an entrant used its time in all legs."""
+        usage = ClockUsage()
+        for leg, clocks in enumerate(self.clocks):
+            usage += clocks[(entrant - leg) % self.seats]
+        return usage
 
 
 def read_record(path: Path) -> Record:
@@ -296,6 +313,7 @@ def read_record(path: Path) -> Record:
             time_control=TimeControl(**head["time_control"]),
             entrants=tuple(Entrant(**each) for each in head["entrants"]),
             deals=tuple(_read_deal(line) for line in lines if line["type"] == "deal"),
+            clocks=tuple(_read_clocks(line) for line in lines if line["type"] == "leg"),
             totals=tuple(Fraction(total) for total in last["totals"]),
             digest=last["digest"],
         )
@@ -340,6 +358,14 @@ def _read_deal(line: Line) -> DealResult:
         lost_by=tuple(line["lost_by"]),
         outcome=_read_outcome(line["outcome"]),
         scores=tuple(Fraction(score) for score in line["scores"]),
+    )
+
+
+def _read_clocks(line: Line) -> tuple[ClockUsage, ...]:
+    answers = line[MEASURED]["answers_us"]
+    return tuple(
+        ClockUsage(decisions=decisions, answers_us=tuple(times))
+        for decisions, times in zip(line["decisions"], answers, strict=True)
     )
 
 
@@ -398,9 +424,9 @@ def _dealt(rules: Rules, result: DealResult, source: DealSource) -> State:
 
 def _given(result: DealResult) -> FixedSource:
     """Return the chances of a deal as the record gives them."""
-    lots: dict[str, list[int]] = {}
+    lots: dict[str, Sequence[int]] = {}
     for purpose, _, value in result.lots:
-        lots.setdefault(purpose, []).append(value)
+        lots[purpose] = (*lots.get(purpose, ()), value)
     return FixedSource(result.decks, lots)
 
 
