@@ -844,6 +844,8 @@ class View(_message.Message):
     OUT_FIELD_NUMBER: _builtins.int
     END_TURNED_FIELD_NUMBER: _builtins.int
     STANDING_FIELD_NUMBER: _builtins.int
+    PROPOSED_FIELD_NUMBER: _builtins.int
+    OFFERED_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """Your seat in this deal, and how many play it."""
     seats: _builtins.int
@@ -860,6 +862,10 @@ class View(_message.Message):
     """What the deal is played for: 1, or more after a raise."""
     end_turned: _builtins.bool
     """An ace or a ten was turned as the indicator and put back."""
+    proposed: _builtins.int
+    """The stake of a raise that waits for answers, else 0."""
+    offered: _builtins.int
+    """How many cards of one rank are offered and wait for an answer, else 0."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]: ...
     @_builtins.property
@@ -905,10 +911,12 @@ class View(_message.Message):
         out: _abc.Iterable[_builtins.int] | None = ...,
         end_turned: _builtins.bool = ...,
         standing: Global___Standing | None = ...,
+        proposed: _builtins.int = ...,
+        offered: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["standing", b"standing"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["captured", b"captured", "dealer", b"dealer", "end_turned", b"end_turned", "hand", b"hand", "hand_counts", b"hand_counts", "indicator", b"indicator", "known", b"known", "leader", b"leader", "out", b"out", "seat", b"seat", "seats", b"seats", "stake", b"stake", "standing", b"standing", "stock", b"stock", "table", b"table", "trump", b"trump"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["captured", b"captured", "dealer", b"dealer", "end_turned", b"end_turned", "hand", b"hand", "hand_counts", b"hand_counts", "indicator", b"indicator", "known", b"known", "leader", b"leader", "offered", b"offered", "out", b"out", "proposed", b"proposed", "seat", b"seat", "seats", b"seats", "stake", b"stake", "standing", b"standing", "stock", b"stock", "table", b"table", "trump", b"trump"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
