@@ -90,44 +90,48 @@ class TurnedUp(NamedTuple):
 
 
 def turn_indicator(rules: Rules, cards: Sequence[Card], source: DealSource) -> TurnedUp | None:
-    """Turn up the first of the undealt cards; None if they hold nothing but ends to turn."""
-    card = cards[0]
-    ends: tuple[Card, ...] = ()
-    if rules.end_indicator != "keep" and is_end(card):
-        if rules.end_indicator == "bury":
-            return TurnedUp(card, _put_back(card, cards[1:], source), NOWHERE)
-        if all(map(is_end, cards)):
-            return None
-        while is_end(card):
-            ends += (card,)
-            cards = _put_back(card, cards[1:], source)
-            card = cards[0]
-    rest = list(cards[1:])
-    if rules.indicator == "bottom":
-        rest.append(card)
-        return TurnedUp(card, rest, len(rest) - 1, ends)
+    """Turn up the first of the undealt cards; None if they hold nothing but ends to turn.
+
+    Ends that are turned again lie aside until a card comes that is none; then they go back.
+    """
+    turned = 0
+    if rules.end_indicator == "redraw":
+        while is_end(cards[turned]):
+            turned += 1
+            if turned == len(cards):
+                return None
+    card, ends, rest = cards[turned], tuple(cards[:turned]), list(cards[turned + 1 :])
+    for end in ends:
+        _put_back(end, rest, source)
+    buried = is_end(card) and rules.end_indicator == "bury"
+    if buried or rules.indicator == "shuffled":
+        _put_back(card, rest, source)
+        return TurnedUp(card, rest, NOWHERE, ends)
     if rules.indicator == "top":
-        return TurnedUp(card, [card, *rest], 0, ends)
-    return TurnedUp(card, _put_back(card, rest, source), NOWHERE, ends)
+        rest.insert(0, card)
+        return TurnedUp(card, rest, 0, ends)
+    rest.append(card)
+    return TurnedUp(card, rest, len(rest) - 1, ends)
 
 
-def _put_back(card: Card, cards: Sequence[Card], source: DealSource) -> Sequence[Card]:
-    place = source.index("bury", len(cards) + 1)
-    return [*cards[:place], card, *cards[place:]]
+def _put_back(card: Card, cards: list[Card], source: DealSource) -> None:
+    cards.insert(source.index("bury", len(cards) + 1), card)
 
 
 def cut_for_lead(
     rules: Rules, cutters: Sequence[int], source: DealSource
 ) -> tuple[int, list[tuple[int, Card]]]:
-    """Let the seats cut until one has the highest card; return it and all the cuts in order."""
+    """Let the seats cut until one has the highest card; return it and all the cuts in order.
+
+    Each cuts the whole deck, so equal cards are as possible as equal ranks.
+    """
     order = strengths(rules)
+    deck = full_deck(rules.deck)
     cuts: list[tuple[int, Card]] = []
     while len(cutters) > 1:
-        deck = list(full_deck(rules.deck))
-        cards = [deck.pop(source.index("cut", len(deck))) for _ in cutters]
+        cards = [deck[source.index("cut", len(deck))] for _ in cutters]
         cuts += zip(cutters, cards, strict=True)
-        best = max(order[rank_of(card)] for card in cards)
-        cutters = [
-            seat for seat, card in zip(cutters, cards, strict=True) if order[rank_of(card)] == best
-        ]
+        ranks = [order[rank_of(card)] for card in cards]
+        best = max(ranks)
+        cutters = [seat for seat, rank in zip(cutters, ranks, strict=True) if rank == best]
     return cutters[0], cuts

@@ -48,6 +48,7 @@ _ANSWER_OFFER: Final = (ACCEPT, REFUSE)
 _COLOURS: Final = (RED, BLACK)
 _ANSWER_RAISE: Final = (ACCEPT, DECLINE, RAISE)
 _NO_HOLDERS: Final[dict[int, Held]] = {}
+_MARKED_FORMATS: Final = frozenset({"burkozyol_double", "burkozyol_penalty", "eyes"})
 _FOUR_SINGLES: Final = 4
 _HIGH_MARK, _LOW_MARK = 31, 21
 _SEATS: Final = tuple(
@@ -255,6 +256,11 @@ class State:
             self._respond(seat, action)
         else:
             step(self, seat, action)
+
+    @property
+    def guessing(self) -> bool:
+        """Whether a seat has yet to guess the trump's colour, before anybody sees a card."""
+        return self._turn is TurnKind.COLOUR and bool(self.asked)
 
     def side_of(self, seat: int) -> int:
         """Return the seats that win and lose with that seat, itself included, as a bitmask."""
@@ -530,9 +536,13 @@ class State:
     def _lead_after_raise(self) -> None:
         if self.active >> self.leader & 1:
             self._make_lead()
-        else:
-            self.leader = self._orders[self.leader][0]
+            return
+        with_cards = [seat for seat in self._orders[self.leader] if self.hands[seat]]
+        if with_cards:
+            self.leader = with_cards[0]
             self._ask_ordinary_lead()
+        else:
+            self._end_play()
 
     # The trick.
 
@@ -781,7 +791,7 @@ class State:
         self._finish(reason, side, losers, detail)
 
     def _decide_by_points(self) -> None:
-        totals = {self._tables.sides[seat]: 0 for seat in Cards(self.active)}
+        totals = {self._tables.sides[seat]: 0 for seat in _SEATS[self.active]}
         for side in totals:
             totals[side] = self._points_of(side)
         top = max(totals.values())
@@ -811,15 +821,17 @@ class State:
         return self.rules.top_tie == "draw"
 
     def _loss_weight(self, total: int) -> int:
-        if self.rules.match_format != "burkozyol_double":
-            return 1
         return 2 if total < self._pass_mark() else 1
 
     def _pass_mark(self) -> int:
-        sides = len({self._tables.sides[seat] for seat in Cards(self.active)})
+        """Return the points below which a loss is doubled; 0 where none is."""
+        if self.rules.match_format not in _MARKED_FORMATS:
+            return 0
+        sides = len({self._tables.sides[seat] for seat in _SEATS[self.active]})
         if sides == 2:  # noqa: PLR2004 - two players or pairs
             return _HIGH_MARK
-        return self.rules.four_singles_mark if sides == _FOUR_SINGLES else _LOW_MARK
+        double = self.rules.match_format == "burkozyol_double"
+        return self.rules.four_singles_mark if double and sides == _FOUR_SINGLES else _LOW_MARK
 
     def _finish(
         self, reason: Reason, winners: int, losers: tuple[tuple[int, int], ...], detail: str = ""
@@ -950,5 +962,5 @@ def fault_outcome(state: State, seat: int) -> Outcome:
     return state.outcome_of(Reason.FAULT, state.active & ~side, losers)
 
 
-_CHOOSE_LEAD: Final = State._choose_lead
-_RESPOND: Final = State._respond
+_CHOOSE_LEAD: Final = State._choose_lead  # noqa: SLF001 - told apart by identity in apply
+_RESPOND: Final = State._respond  # noqa: SLF001 - the same
