@@ -6,12 +6,12 @@ import json
 import textwrap
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.sandbox import BotSource, Limits, StartRequest, find_sandbox, images
+from arena.sandbox import BotSource, EngineLostError, Limits, StartRequest, find_sandbox, images
 from arena.sandbox.container import Engine
 from arena.sandbox.owners import SocketFolder
 
@@ -51,7 +51,7 @@ class Box:
         folder = SocketFolder.create(self.owner)
         self.stack.callback(folder.remove)
         bot = self.sandbox.start(self.request(code, folder, command=command, limits=limits))
-        self.stack.callback(bot.finish)
+        self.stack.callback(_end, bot)
         return bot
 
     def request(
@@ -99,6 +99,12 @@ def forget_image(image: str) -> None:
     engine = Engine.connect()
     engine.remove_image(f"{images.KEPT}:{image.removeprefix('sha256:')[:16]}")
     engine.close()
+
+
+def _end(bot: RunningBot) -> None:
+    # Some tests take the engine away from a bot.
+    with suppress(EngineLostError):
+        bot.finish()
 
 
 def await_exit(bot: RunningBot) -> Exit:

@@ -132,19 +132,22 @@ class Engine:
             EngineMissingError: If none answers.
         """
         settings: dict[str, Any] = dict(kwargs_from_env())
-        rootless = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "docker.sock")
-        usual = Path("/var/run/docker.sock")
-        if "base_url" not in settings and rootless.is_socket() and not usual.exists():
-            settings["base_url"] = f"unix://{rootless}"
+        settings.setdefault("base_url", f"unix://{_usual_socket()}")
         try:
+            if settings["base_url"].startswith("unix://"):
+                # The client leaks the socket with which it fails to connect.
+                _ping(settings["base_url"].removeprefix("unix://")).close()
             return cls(docker.APIClient(version="auto", timeout=timeout, **settings))
+        except PermissionError as error:
+            raise EngineMissingError(
+                f"this user may not use the container engine: {_one_line(error)}",
+                "run as a member of the group docker",
+            ) from error
         except LOST as error:
-            if "Permission denied" in str(error) or isinstance(error, PermissionError):
-                hint = "run as a member of the group docker"
-            else:
-                hint = "start it, for instance with: systemctl start docker"
-            message = f"no container engine answers: {_one_line(error)}"
-            raise EngineMissingError(message, hint) from error
+            raise EngineMissingError(
+                f"no container engine answers: {_one_line(error)}",
+                "start it, for instance with: systemctl start docker",
+            ) from error
 
     def close(self) -> None:
         """Give the connections back."""
@@ -444,6 +447,12 @@ def _close(api: docker.APIClient, sessions: list[_Session]) -> None:
     api.close()
     for session in sessions:
         session.close()
+
+
+def _usual_socket() -> Path:
+    usual = Path("/var/run/docker.sock")
+    rootless = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "docker.sock")
+    return rootless if rootless.is_socket() and not usual.exists() else usual
 
 
 def _ping(path: str) -> socket.socket:
