@@ -279,9 +279,15 @@ class _Leg:
 
     def _note_absent(self) -> None:
         """Take the faults of the start: who is not there has lost the leg before it begins."""
+        early = []
         while (arrival := self._inbox.receive(0)) is not None:
             if isinstance(arrival.payload, Fault):
                 self._lose_leg(self._seats[arrival.seat], arrival.payload)
+            else:
+                early.append(arrival)
+        # A choice that was sent before anything was asked is judged in the first round.
+        for arrival in early:
+            self._inbox.put(arrival)
 
     def _losers(self) -> set[int]:
         return {seat.number for seat in self._seats if seat.lost}
@@ -531,8 +537,8 @@ class _Leg:
             table=over.table,
             deal=over.number,
             outcome=outcome,
-            view=observe(over.state, own),
             captured=tuple(over.state.captured),
+            last_trick=tuple(over.state.table or over.state.last_trick),
             events=over.events(own),
             deal_scores=scores,
             scores=self._programme.scores(),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from referee.rules import Action, Outcome, TurnKind
+    from referee.state import Play
     from referee.view import Observation, SeenEvent
 
 __all__ = [
@@ -122,8 +123,8 @@ class DealOver:
         table: Where it was played.
         deal: Its number within the leg.
         outcome: By the rules, or by a fault.
-        view: The deal as it stood at its end, as the viewer sees it.
-        captured: Mask of all cards each seat captured.
+        captured: All cards each seat captured, as bitmasks.
+        last_trick: The plays of the last trick on the table, the lead first.
         events: What happened at this table since the viewer's last turn there.
         deal_scores: Each seat's score of this deal.
         scores: Each seat's score of the leg so far.
@@ -133,8 +134,8 @@ class DealOver:
     table: int
     deal: int
     outcome: Outcome
-    view: Observation
     captured: tuple[int, ...]
+    last_trick: tuple[Play, ...]
     events: tuple[SeenEvent, ...]
     deal_scores: tuple[Fraction, ...]
     scores: tuple[Fraction, ...]

@@ -323,7 +323,7 @@ def read_record(path: Path) -> Record:
 
 def _read_lines(path: Path) -> list[Line]:
     try:
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
     except ValueError as error:
         raise RecordError(f"{path} is no record: {error}") from error
     if not all(isinstance(line, dict) for line in lines):
@@ -365,7 +365,7 @@ def _read_clocks(line: Line) -> tuple[ClockUsage, ...]:
     answers = line[MEASURED]["answers_us"]
     return tuple(
         ClockUsage(decisions=decisions, answers_us=tuple(times))
-        for decisions, times in zip(line["decisions"], answers, strict=True)
+        for decisions, times in zip(line[MEASURED]["decisions"], answers, strict=True)
     )
 
 

@@ -1,0 +1,5 @@
+"""Sleeps."""
+
+import time
+
+time.sleep(60)

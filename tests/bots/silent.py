@@ -1,0 +1,6 @@
+"""Says hello, and nothing else ever."""
+
+from raw import begin
+
+for _ in begin():
+    pass

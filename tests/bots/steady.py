@@ -1,0 +1,5 @@
+"""Plays properly: always the first action."""
+
+from raw import begin
+
+begin().play()

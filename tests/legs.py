@@ -1,0 +1,104 @@
+"""Plays a leg between bot programs through real sockets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
+from referee.players import Fault
+from referee.remote import Reception
+from referee.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.match import LegResult
+
+BOTS = Path(__file__).parent / "bots"
+RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
+EXIT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Played:
+    """A leg, and what the bots printed."""
+
+    leg: LegResult
+    outputs: tuple[str, ...]
+    seconds: float
+
+
+def spec(seats: int = 2, **changes: object) -> MatchSpec:
+    """A short match of the first rules a bot meets."""
+    options = {
+        "variant": "test",
+        "rules": RULES,
+        "seats": seats,
+        "decks": 2,
+        "seed": bytes(range(32)),
+        "entrants": tuple(Entrant(name) for name in "abcdef"[:seats]),
+        "time_control": TimeControl(move_time_ms=5_000),
+    }
+    return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
+
+
+def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
+    """Play leg 0; a command is the name of a bot in tests/bots and its arguments."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def poll(seat: int) -> Fault | None:
+        code = processes[seat].poll()
+        return None if code is None else Fault(FaultKind.START_FAILED, seat, f"exit code {code}")
+
+    def explain(seat: int) -> Fault | None:
+        try:
+            code = processes[seat].wait(1)
+        except subprocess.TimeoutExpired:
+            return None
+        return Fault(FaultKind.CRASH, seat, f"exit code {code}")
+
+    began = time.monotonic()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bura-")))
+        reception = stack.enter_context(Reception(match, 0))
+        for seat, command in enumerate(commands):
+            socket = folder / f"{seat}.sock"
+            reception.listen(socket)
+            processes.append(_start(command, socket))
+            stack.callback(_end, processes[-1])
+        reception.wait_for_bots(poll=poll)
+        leg = play_leg(match, 0, reception.players, reception.inbox, explain=explain)
+        seconds = time.monotonic() - began
+        outputs = tuple(_output(process, leg) for process in processes)
+    return Played(leg, outputs, seconds)
+
+
+def _start(command: Sequence[str], socket: Path) -> subprocess.Popen[str]:
+    program = BOTS / f"{command[0]}.py"
+    return subprocess.Popen(
+        [sys.executable, str(program), *command[1:]],
+        env={**os.environ, "ARENA_ADDRESS": f"unix:{socket}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _output(process: subprocess.Popen[str], leg: LegResult) -> str:
+    """Return what a bot printed; those that committed nothing must end by themselves."""
+    if leg.faults:
+        process.kill()
+    return process.communicate(timeout=EXIT_SECONDS)[0]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()

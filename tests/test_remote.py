@@ -1,0 +1,158 @@
+"""Bots behind real sockets: what each misbehaving program brings on itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from legs import Played, play, spec
+
+from referee.match import FaultKind, TimeControl
+from referee.remote import Reception, SocketError
+
+STEADY = ("steady",)
+QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
+IMPATIENT = TimeControl(move_time_ms=250, startup_ms=20_000)
+
+
+def faults(played: Played) -> list[tuple[FaultKind, int | None, int]]:
+    """The faults of a leg as kind, deal and seat."""
+    return [(each.fault.kind, each.deal, each.fault.seat) for each in played.leg.faults]
+
+
+def test_two_bots_play_a_leg_and_exit() -> None:
+    """A leg without a fault ends in Goodbye, and both programs end by themselves."""
+    played = play(spec(decks=3), STEADY, STEADY)
+    assert not played.leg.faults
+    assert [result.number for result in played.leg.deals] == [0, 1, 2]
+    assert all(traffic.sent_bytes > traffic.received_bytes > 0 for traffic in played.leg.traffic)
+
+
+def test_the_same_bots_make_the_same_leg_at_any_number_of_tables() -> None:
+    """Batches of turns change nothing in what is played."""
+    one = play(spec(decks=6), STEADY, STEADY)
+    many = play(spec(decks=6, tables=4), STEADY, STEADY)
+    assert [each.scores for each in one.leg.deals] == [each.scores for each in many.leg.deals]
+    assert many.leg.traffic[0].sent_messages < one.leg.traffic[0].sent_messages
+
+
+@pytest.mark.parametrize(
+    ("bot", "kind"),
+    [
+        (("illegal_index",), FaultKind.ILLEGAL_ACTION),
+        (("unissued_turn",), FaultKind.OUT_OF_TURN),
+        (("hasty",), FaultKind.OUT_OF_TURN),
+        (("double_answer",), FaultKind.DOUBLE_ACTION),
+    ],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, seat: int) -> None:
+    """The deal is lost at the highest weight, and the next one is played."""
+    bots = [bot, STEADY] if seat == 0 else [STEADY, bot]
+    played = play(spec(), *bots)
+    assert faults(played) == [(kind, 0, seat)]
+    assert played.leg.deals[0].outcome.losers == ((seat, 2),)
+    assert not played.leg.deals[1].lost_by
+
+
+def test_a_slow_answer_loses_one_deal() -> None:
+    """An answer after the move time is late, and the bot plays on."""
+    played = play(spec(time_control=IMPATIENT), STEADY, ("slow",))
+    assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
+
+
+def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
+    """Silence is three late answers, and no more time than that."""
+    played = play(spec(decks=20, time_control=IMPATIENT), STEADY, ("silent",))
+    assert faults(played).count((FaultKind.TIMEOUT, None, 1)) == 1
+    assert all(result.lost_by == (1,) for result in played.leg.deals)
+    assert len(played.leg.clocks[1].answers_us) == 3
+
+
+@pytest.mark.parametrize(
+    ("bot", "kind"),
+    [
+        (("crash", "exit"), FaultKind.CRASH),
+        (("crash", "raise"), FaultKind.CRASH),
+        (("crash", "SIGKILL"), FaultKind.CRASH),
+        (("crash", "SIGSEGV"), FaultKind.CRASH),
+        (("disconnect", "half"), FaultKind.DISCONNECTED),
+        (("disconnect", "cancel"), FaultKind.DISCONNECTED),
+        (("garbage", "random"), FaultKind.PROTOCOL),
+        (("garbage", "empty"), FaultKind.PROTOCOL),
+        (("garbage", "unknown"), FaultKind.PROTOCOL),
+        (("garbage", "nested"), FaultKind.PROTOCOL),
+        (("oversized", "65537"), FaultKind.PROTOCOL),
+        # gRPC cuts such a stream by itself and tells the bot why, which ends this one.
+        (("oversized", "16000000"), FaultKind.CRASH),
+        (("hello_twice",), FaultKind.PROTOCOL),
+        (("flood",), FaultKind.PROTOCOL),
+        (("no_hello",), FaultKind.PROTOCOL),
+        (("unknown_protocol",), FaultKind.PROTOCOL),
+        (("exits_at_once",), FaultKind.START_FAILED),
+    ],
+)
+def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> None:
+    """Whatever breaks the conversation loses every deal left, and is called by its name."""
+    played = play(spec(decks=4), STEADY, bot)
+    assert (kind, None, 1) in faults(played)
+    assert all(result.lost_by == (1,) for result in played.leg.deals)
+    assert played.leg.clocks[0].max_us < 5_000_000
+
+
+@pytest.mark.parametrize("bot", ["never_connects", "no_grpc"])
+def test_a_bot_that_never_says_hello_did_not_connect(bot: str) -> None:
+    """After the start-up time the seat is lost without a deal being played."""
+    control = TimeControl(move_time_ms=5_000, startup_ms=3_000)
+    played = play(spec(time_control=control), STEADY, (bot,))
+    assert faults(played) == [(FaultKind.NO_CONNECT, None, 1)]
+    assert played.leg.clocks[0].count == 0
+
+
+def test_a_largest_message_is_read() -> None:
+    """64 KiB are allowed: what such a message lacks is content, not room."""
+    played = play(spec(), STEADY, ("oversized", "65536"))
+    (offence,) = played.leg.faults
+    assert offence.fault.kind is FaultKind.PROTOCOL
+    assert "expected at most" not in offence.fault.detail
+
+
+def test_a_second_stream_is_refused_without_penalty() -> None:
+    """The first stream plays on; the others are told that the seat is taken."""
+    played = play(spec(), STEADY, ("second_stream",))
+    assert not played.leg.faults
+    assert played.outputs[1].splitlines() == ["['GOODBYE_REFUSED'] ALREADY_EXISTS"] * 2
+
+
+def test_an_unknown_protocol_is_refused_in_words() -> None:
+    """The bot reads which version is spoken here."""
+    played = play(spec(), STEADY, ("unknown_protocol",))
+    assert faults(played) == [(FaultKind.PROTOCOL, None, 1)]
+    assert played.outputs[1] == (
+        "GOODBYE_UNKNOWN_PROTOCOL protocol 99 is not spoken here: expected protocol = 1 in Hello\n"
+    )
+
+
+def test_nothing_is_left_of_a_reception(tmp_path: Path) -> None:
+    """Sockets and threads are gone when it closes, also with a bot that never came."""
+    before = threading.active_count()
+    for number in range(3):
+        with Reception(spec(), 0) as reception:
+            reception.listen(tmp_path / f"{number}.sock")
+            assert (tmp_path / f"{number}.sock").stat().st_mode & 0o777 == 0o666
+        assert not (tmp_path / f"{number}.sock").exists()
+    deadline = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before + 1
+
+
+def test_a_socket_that_cannot_be_is_a_failure_of_the_platform(tmp_path: Path) -> None:
+    """A path that is too long or a folder that is missing is said in one line."""
+    with Reception(spec(), 0) as reception:
+        with pytest.raises(SocketError, match="over 100 bytes"):
+            reception.listen(tmp_path / ("x" * 100))
+        with pytest.raises(SocketError, match="cannot listen"):
+            reception.listen(Path("/nowhere/seat.sock"))
