@@ -1,44 +1,37 @@
 """The sample bots speak the contract as programs of their own and play as they say."""
 
-import importlib.util
+import itertools
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from fake_referee import OPTIONS, ROOT, respond_turn, run_program, welcome
 
 import burabot
+from benchmarks.strength import load, play, score_per_deal, start
 from burabot import bot_pb2
+from referee.match import Entrant, LegResult, MatchResult, MatchSpec, TimeControl, play_leg
+from referee.remote import Reception
+from referee.variants import VARIANTS, find_variant
 
 BOTS = ROOT / "sample_bots"
 PYTHON_BOTS = sorted(path.parent.name for path in BOTS.glob("*/bot.py"))
 
 
-def load(bot: str) -> ModuleType:
-    """Import the program of a bot without running it."""
-    spec = importlib.util.spec_from_file_location(f"sample_{bot}", BOTS / bot / "bot.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def greedy() -> Callable[[burabot.Turn], int]:
     """The greedy bot's way to choose."""
-    choose: Callable[[burabot.Turn], int] = load("greedy").choose
-    return choose
+    return start("greedy", "seed")
 
 
 def counter() -> Callable[[burabot.Turn], int]:
     """The counting bot's way to choose."""
-    choose: Callable[[burabot.Turn], int] = load("counter").CounterBot("seed").choose
-    return choose
+    return start("counter", "seed")
 
 
 def as_turn(message: bot_pb2.Turn, **options: str) -> burabot.Turn:
@@ -86,8 +79,8 @@ def test_random_repeats_itself_with_a_seed() -> None:
     turn = as_turn(respond_turn(1, "6C 7S 9D", "TD"))
     rows = []
     for _ in range(2):
-        bot = load("random").RandomBot("7")
-        rows.append([bot.choose(turn) for _ in range(50)])
+        choose = start("random", "7")
+        rows.append([choose(turn) for _ in range(50)])
     assert rows[0] == rows[1]
     assert set(rows[0]) == {0, 1, 2}
 
@@ -185,21 +178,16 @@ def test_javascript_bot_carries_the_contract() -> None:
 @pytest.fixture(scope="session")
 def javascript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the JavaScript bot and its packages."""
-    if shutil.which("npm") is None:
-        _no_node("Node.js and npm are not on PATH")
     folder = tmp_path_factory.mktemp("javascript") / "bot"
     shutil.copytree(BOTS / "javascript-random", folder, ignore=lambda *_: {"node_modules"})
     install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
     done = subprocess.run(install, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
-        _no_node(f"npm could not install the packages: {done.stderr[-300:]}")
+        reason = f"npm could not install the packages: {done.stderr[-300:]}"
+        if os.environ.get("BURA_REQUIRE_NODE") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
     return folder
-
-
-def _no_node(reason: str) -> None:
-    if os.environ.get("BURA_REQUIRE_NODE") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.mark.node
@@ -208,3 +196,80 @@ def test_javascript_bot_plays(javascript_bot: Path) -> None:
     match = run_program(["node", "bot.js"], javascript_bot)
     assert match.hello.name == "javascript-random"
     match.check()
+
+
+@pytest.mark.node
+def test_javascript_bot_plays_a_whole_match(javascript_bot: Path) -> None:
+    """Two programs, one in JavaScript and one in Python, play both legs without a fault."""
+    programs = {
+        "javascript-random": ["node", str(javascript_bot / "bot.js")],
+        "greedy": [sys.executable, str(BOTS / "greedy" / "bot.py")],
+    }
+    spec = MatchSpec(
+        variant="bura",
+        rules=find_variant("bura"),
+        seats=2,
+        decks=20,
+        tables=8,
+        seed=bytes(32),
+        entrants=tuple(Entrant(name) for name in programs),
+        time_control=TimeControl(move_time_ms=30_000),
+    )
+    legs = tuple(play_programs(spec, leg, programs) for leg in range(spec.legs))
+    result = MatchResult(spec=spec, legs=legs)
+    assert result.faults == ()
+    assert len(result.deals) == 40
+    assert sum(result.totals) == 0
+
+
+def play_programs(spec: MatchSpec, leg: int, programs: dict[str, list[str]]) -> LegResult:
+    """Play a leg between programs, each of which must exit with 0."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bura-")))
+        reception = stack.enter_context(Reception(spec, leg))
+        running = []
+        for seat in range(spec.seats):
+            socket = folder / f"{seat}.sock"
+            reception.listen(socket)
+            environment = {
+                **os.environ,
+                "ARENA_ADDRESS": f"unix:{socket}",
+                "PYTHONPATH": str(ROOT / "proto"),
+            }
+            command = programs[spec.entrants[spec.entrant_at(leg, seat)].name]
+            program = stack.enter_context(subprocess.Popen(command, env=environment))
+            stack.callback(program.kill)
+            running.append(program)
+        reception.wait_for_bots()
+        result = play_leg(spec, leg, reception.players, reception.inbox)
+        assert [program.wait(timeout=30) for program in running] == [0, 0]
+    return result
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bots_play_every_variant(variant: str) -> None:
+    """With the fewest and the most seats, all deals of a variant come to an end by the rules."""
+    players = find_variant(variant).players
+    for seats in sorted({min(players), max(players)}):
+        bots = tuple(itertools.islice(itertools.cycle(("counter", "greedy", "random")), seats))
+        result = play(bots, variant, decks=1)
+        assert result.faults == ()
+        assert len(result.deals) == seats
+
+
+def test_same_seeds_play_the_same_deals() -> None:
+    """Two runs of the benchmark's series agree in every action."""
+    first, second = (play(("counter", "random"), "bura", decks=3) for _ in range(2))
+    assert actions_of(first) == actions_of(second)
+
+
+def actions_of(result: MatchResult) -> list[tuple[int, str]]:
+    """Every choice of a match, in order, without its time."""
+    return [(taken.seat, str(taken.action)) for deal in result.deals for taken in deal.actions]
+
+
+@pytest.mark.parametrize(("better", "worse"), [("greedy", "random"), ("counter", "greedy")])
+def test_each_bot_beats_the_one_before_it(better: str, worse: str) -> None:
+    """In a mirrored series the 95% interval of the better bot's score per deal is above zero."""
+    mean, half_width = score_per_deal(play((better, worse), "bura", decks=100), 0)
+    assert mean - half_width > 0
