@@ -18,9 +18,9 @@ server refuses, so set the channel option "grpc.default_authority" to "localhost
   ...                          <-         goodbye; the stream ends, and you should exit
 
 What loses a deal: an index out of range, a choice for a turn that was never sent, a second choice
-for the same turn, an answer that comes too late. What loses every deal left: three late answers,
-ending the stream or the program, a message that cannot be read. Messages to the referee may be
-up to 64 KiB long.
+for the same turn, no answer in time. What loses every deal left: being late three times, ending
+the stream or the program, a message that cannot be read. Messages to the referee may be up to
+64 KiB long.
 
 Seats are numbered clockwise from 0, and the turn goes clockwise.
 """
@@ -766,7 +766,9 @@ class Turn(_message.Message):
     def view(self) -> Global___View: ...
     @_builtins.property
     def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
-        """What the rules allow. Outside of stop windows the referee plays a single action without asking."""
+        """What the rules allow. Where everybody can see that it is a single action, the referee plays it
+        without asking.
+        """
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
