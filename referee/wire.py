@@ -194,7 +194,7 @@ def _fill_view(wire: bot_pb2.View, view: Observation) -> None:
     for seat, cards in enumerate(view.known):
         if cards:
             wire.known.add(seat=seat, cards=_cards(cards))
-    wire.stake = view.stake
+    wire.stake, wire.proposed, wire.offered = view.stake, view.proposed, view.offered
     if view.out:
         wire.out.extend(view.out)
     wire.end_turned = view.end_turned

@@ -8,6 +8,14 @@ from pathlib import Path
 import pytest
 
 from burabot import bot_pb2
+from referee.cards import full_deck
+from referee.match import Entrant, MatchSpec
+from referee.players import Turn, Update
+from referee.rules import ActionKind, Rules, State, TurnKind, deal
+from referee.shuffle import SeededSource
+from referee.variants import find_variant
+from referee.view import observe
+from referee.wire import Wire
 from tools.gen_proto import PROTO, STUBS, generate
 
 # What differs between releases of the generators without any meaning.
@@ -75,3 +83,35 @@ def test_nothing_on_the_wire_names_match_or_opponent() -> None:
     ]
     assert fields
     assert [name for name in fields if re.search(r"match|leg\b|tournament|opponent", name)] == []
+
+
+def test_a_proposed_stake_is_in_the_view() -> None:
+    """A bot that is asked whether to accept a raise sees what the stake is and would be."""
+    rules = find_variant("bura-dave")
+    state = deal(
+        rules, seats=2, dealer=0, source=SeededSource(bytes(32), 0, 0, full_deck(rules.deck))
+    )
+    while TurnKind.RAISED is not state.kind_of_turn(seat := state.asked[0]):
+        raises = [each for each in state.legal_actions(seat) if each.kind is ActionKind.RAISE]
+        state.apply(seat, raises[0] if raises else state.legal_actions(seat)[0])
+    view = wire_view(rules, state, state.asked[0])
+    assert (view.stake, view.proposed) == (1, 2)
+
+
+def wire_view(rules: Rules, state: State, seat: int) -> bot_pb2.View:
+    """The view of an asked seat as its bot reads it."""
+    entrants = (Entrant("a"), Entrant("b"))
+    spec = MatchSpec(
+        variant="any", rules=rules, seats=2, decks=1, seed=bytes(32), entrants=entrants
+    )
+    turn = Turn(
+        id=1,
+        table=0,
+        deal=0,
+        kind=state.kind_of_turn(seat),
+        view=observe(state, seat),
+        actions=state.legal_actions(seat),
+        events=(),
+    )
+    (raw,) = Wire(spec, seat).packed(Update(turns=(turn,)))
+    return bot_pb2.RefereeMessage.FromString(raw).turns[0].view
