@@ -300,6 +300,9 @@ class State:
             self._waiting = active = self.active
             self.asked = _SEATS[active]
             options = self._options = tables.passes.copy()
+            if active != tables.everyone:
+                for seat in _SEATS[tables.everyone & ~active]:
+                    options[seat] = NOTHING
             options[leader] = leads[hand]
         else:
             self._waiting = 1 << leader
@@ -494,8 +497,8 @@ class State:
         self.proposed = self.stake + 1
         self._raiser = seat
         self.events.append((EventKind.RAISE, seat, 0, 0, self.proposed))
-        others = self._orders[seat][1:]
-        self._answerers = others[:1] if self.rules.sides == "pairs" else others
+        own = self._tables.sides[seat]
+        self._answerers = tuple(each for each in self._orders[seat] if not own >> each & 1)
         self._ask_to_answer()
 
     def _ask_to_answer(self) -> None:
@@ -646,11 +649,16 @@ class State:
         tables = self._tables
         if tables.taker_looks and self._pot & self.closed and self._coming_draws():
             self._look(taker)
-        if tables.claim_on_taking and (any(self.hands) or self.rules.final_claim == "yes"):
+        if tables.claim_on_taking and (
+            self.rules.final_claim == "yes" or not self._all_is_played()
+        ):
             self._ask(taker, TurnKind.TAKEN, _CLAIM_OR_NOT, State._claim_or_draw)
             return
         self._draw()
         self._open_lead()
+
+    def _all_is_played(self) -> bool:
+        return not any(self.hands) and not self._coming_draws()
 
     def _look(self, taker: int) -> None:
         seen = self._pot & self.closed & ~self.knows_closed[taker]
@@ -663,11 +671,11 @@ class State:
             self._claim(seat)
             return
         self.events.append((EventKind.PASS, seat, 0, 0, 0))
-        if any(self.hands):
+        if self._all_is_played():
+            self._end_unclaimed()
+        else:
             self._draw()
             self._open_lead()
-        else:
-            self._end_unclaimed()
 
     # Draws.
 
@@ -684,11 +692,11 @@ class State:
         rounds = tables.hand_size - hands[self.leader].bit_count()
         if rounds * seats > left:
             rounds = left // seats
-            if not rounds:
-                return
         end = at + rounds * seats
         if not tables.round_robin or at <= self._indicator_at < end:
             self._draw_by_plan(self._coming_draws())
+            return
+        if not rounds:
             return
         append = self.events.append
         drawn_for = tables.drawn_for
@@ -750,7 +758,7 @@ class State:
                 for card in self._stock[self._drawn :]:
                     self.captured[self.leader] |= 1 << card
             self._decide_by_points()
-        elif self.rules.final_claim == "yes":
+        elif self.rules.final_claim == "yes" and not self._tables.claim_on_taking:
             self._ask(self.leader, TurnKind.FINAL_CLAIM, _CLAIM_OR_NOT, State._claim_or_end)
         else:
             self._end_unclaimed()
