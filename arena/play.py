@@ -23,7 +23,6 @@ from arena.sandbox.slots import plan_slots
 from arena.stats import PlayedMatch, score_per_deal
 from arena.store import Store
 from referee.results import SERIES, Entrant, MatchResult, MatchSpec, TimeControl
-from referee.variants import find_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from arena.runner import MatchReport
     from arena.stats import Estimate
     from referee.players import Message
+    from referee.rules import Rules
 
 CONTAINER = "container"
 SERIES_TABLES = 8
@@ -51,7 +51,8 @@ class PlayOptions:
     bots: tuple[str, ...]
     seed: bytes
     time: TimeControl
-    variant: str = "bura"
+    rules: Rules
+    variant: str
     decks: int = 100
     match_format: str = SERIES
     tables: int | None = None
@@ -145,11 +146,10 @@ def play(
 
 
 def _spec(options: PlayOptions, contestants: Sequence[Contestant]) -> MatchSpec:
-    rules = find_variant(options.variant)
     is_series = options.match_format == SERIES
     return MatchSpec(
         variant=options.variant,
-        rules=rules,
+        rules=options.rules,
         seats=len(contestants),
         decks=options.decks,
         match_format=options.match_format,

@@ -61,7 +61,6 @@ class Commands(DocumentedGroup):
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
     examples=[
         "arena play ./my_bot ./other_bot --decks 20",
         "arena bot submit alice ./my_bot",

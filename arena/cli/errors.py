@@ -11,6 +11,7 @@ from referee.players import PlatformError
 from referee.record import RecordError
 from referee.results import SpecError
 from referee.rules import RulesError
+from referee.variants import UnknownVariantError
 
 DONE = 0
 FAILED = 1
@@ -58,15 +59,16 @@ def _environment(error: OSError) -> str:
     return f"{where}{reason}" + (f"; {advice}" if advice else "")
 
 
-# The first that fits counts: a closed pipe is also an error of the system.
+# The first that fits counts: a closed pipe is also an error of the system. Where help is written
+# into one, click asks to exit with 1 instead of raising it.
 ENDINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[Any], Ending]], ...] = (
     ((KeyboardInterrupt, click.Abort), lambda _: Ending(INTERRUPTED, "interrupted")),
     ((ArenaError,), lambda error: Ending(error.exit_code, str(error))),
     ((RecordError,), lambda error: Ending(FAILED, str(error))),
-    ((RulesError, SpecError), lambda error: Ending(USAGE, str(error))),
+    ((RulesError, SpecError, UnknownVariantError), lambda error: Ending(USAGE, str(error))),
     ((PlatformError,), lambda error: Ending(ENVIRONMENT, f"{error}; run the same command again")),
     ((click.UsageError,), lambda error: Ending(USAGE, _usage(error))),
     ((click.ClickException,), lambda error: Ending(error.exit_code, error.format_message())),
-    ((BrokenPipeError,), lambda _: Ending(DONE)),
+    ((BrokenPipeError, SystemExit), lambda _: Ending(DONE)),
     ((OSError,), lambda error: Ending(ENVIRONMENT, _environment(error))),
 )

@@ -4,17 +4,21 @@ import hashlib
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
-from referee.results import TimeControl
+from referee.results import SERIES, TimeControl
+from referee.rules import Rules
 from referee.variants import find_variant
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 SANDBOX_WORDS = {"docker": "container", "process": "process"}
 """What the command line calls the backends, which are named after their mechanism."""
+
+NATIVE = "native"
+MATCH_FORMATS = (*get_args(get_type_hints(Rules)["match_format"]), NATIVE)
 
 DAY = 86_400
 STARTUP_SECONDS = 20
@@ -123,9 +127,11 @@ GAME_OPTIONS = (
     ),
     click.option(
         "--match-format",
+        type=click.Choice(MATCH_FORMATS),
         default="series",
         show_default=True,
-        help="How deals add up to a match; `native` is the variant's own way.",
+        help="How deals add up to a match; `native` is the variant's own way. Only a series is "
+        "mirrored; the others last as long as their rules say.",
     ),
     click.option(
         "--tables",
@@ -154,6 +160,21 @@ GAME_OPTIONS = (
         help="A number, a word, or 64 hex digits.  [default: drawn in secret, committed to]",
     ),
 )
+
+
+def game(variant: str, match_format: str) -> tuple[Rules, str]:
+    """Return the rules and the match format that --variant and --match-format name.
+
+    Raises:
+        NotFoundError: No variant has this name.
+        RulesError: The variant cannot be played in this format.
+    """
+    rules = find_variant(variant)
+    if match_format == NATIVE:
+        return rules, rules.match_format
+    if match_format == SERIES:
+        return rules, SERIES
+    return rules.replace(match_format=match_format), match_format
 
 
 def time_control(move_time: Decimal, bank: tuple[Decimal, Decimal]) -> TimeControl:

@@ -9,11 +9,12 @@ import click
 
 from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import SANDBOX_WORDS, game_options, sandbox_word, time_control
+from arena.cli.options import SANDBOX_WORDS, game, game_options, sandbox_word, time_control
 from arena.cli.output import Column, plain_lines
 from arena.cli.words import NO_BOUNDARY, count, fault_words, interval, number, seconds, signed
 from arena.play import CONTAINER, PlayOptions, PlayReport
 from referee.players import Update
+from referee.results import SERIES
 from referee.shuffle import new_seed
 
 if TYPE_CHECKING:
@@ -102,13 +103,15 @@ def play(
     BOT is a submitted name or name@version, a folder, or an image. Each deck is played once per
     rotation of the seats, so the luck of the deal cancels. Nothing is stored and no rating moves.
     """
+    rules, played_format = game(variant, match_format)
     options = PlayOptions(
         bots=bots,
         seed=new_seed() if seed is None else seed,
         time=time_control(move_time, tc),
+        rules=rules,
         variant=variant,
         decks=decks,
-        match_format=match_format,
+        match_format=played_format,
         tables=tables,
         sandbox=sandbox,
         record=record,
@@ -117,7 +120,7 @@ def play(
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
     with app.output.progress("playing", decks * len(bots), "deals") as bar:
-        report = playing.play(app.home, options, backend, DealCounter(bar).watch)
+        report = playing.play(app.home, options, backend, DealCounter(bar, len(bots)).watch)
     if as_json:
         app.output.json(_json(report, options))
     else:
@@ -125,27 +128,27 @@ def play(
 
 
 class DealCounter:
-    """Moves a bar by the deals that end: each is told to every seat, and counted at the first."""
+    """Moves a bar by the deals that end; each end is told to every seat."""
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: Bar, seats: int) -> None:
         self._bar = bar
-        self._done = 0
+        self._seats = seats
+        self._told = 0
 
     def watch(self, message: Message) -> None:
-        """Count what ended for this seat."""
-        if isinstance(message, Update):
-            over = sum(each.view.seat == 0 for each in message.deals_over)
-            if over:
-                self._done += over
-                self._bar.set(self._done)
+        """Count the ends that a seat is told."""
+        if isinstance(message, Update) and message.deals_over:
+            self._told += len(message.deals_over)
+            self._bar.set(self._told // self._seats)
 
 
 def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
     result = report.match.result
     output.table(COLUMNS, [_row(report, entrant) for entrant in range(len(report.labels))])
     took = seconds(report.match.milliseconds / 1000)
-    decks = count(result.spec.decks, "deck")
-    output.line(f"{options.variant}: {count(len(result.deals), 'deal')} of {decks} in {took}")
+    decks = f" of {count(options.decks, 'deck')}" if options.match_format == SERIES else ""
+    deals = count(len(result.deals), "deal")
+    output.line(f"{options.variant}, {options.match_format}: {deals}{decks} in {took}")
     if result.conditions:
         output.line(f"times were taken with {result.conditions}")
     output.line(f"seed {options.seed.hex()}")

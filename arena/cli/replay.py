@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SENTENCES = {
     EventKind.REDEAL: "the cards are dealt again",
     EventKind.DEAL: "{name} is dealt {cards}",
-    EventKind.INDICATOR: "{cards} is turned up",
+    EventKind.INDICATOR: "{cards} is turned up and names the trump suit",
     EventKind.END_TURNED: "{cards} is turned up, goes back, and another card is turned",
     EventKind.CUT: "{name} cuts {cards}",
     EventKind.RED: "{name} guesses red",

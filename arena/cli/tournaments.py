@@ -8,7 +8,7 @@ import click
 from arena import queries, tournament
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.live import StatusLines, TellingStopFlag
-from arena.cli.options import game_options, sandbox_option, time_control
+from arena.cli.options import game, game_options, sandbox_option, time_control
 from arena.cli.output import Column
 from arena.cli.standings import STANDING_FIELDS, print_table, standing_json
 from arena.cli.words import NO_BOUNDARY, count
@@ -109,16 +109,18 @@ def create(
 
     BOT is the name of a submitted bot (its newest version) or name@version. Nothing is played yet.
     """
+    rules, played_format = game(variant, match_format)
     options = TournamentOptions(
         name=name,
         bots=bots,
         time=time_control(move_time, tc),
+        rules=rules,
         variant=variant,
         format=format_name,
         seats=seats,
         rounds=rounds,
         decks=decks,
-        match_format=match_format,
+        match_format=played_format,
         tables=tables,
         seed=seed,
         sandbox=sandbox,
