@@ -51,7 +51,7 @@ from arena.sandbox.logs import clean_log
 from arena.sandbox.owners import is_live, reap_socket_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from types import TracebackType
 
     from arena.sandbox.base import BotSource, Limits, RunningBot, StartRequest
@@ -78,6 +78,7 @@ LOST = (
     DockerException,
     OSError,
 )
+TIMEOUTS = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
 GONE = (404, 409)
 # What the engine says when the image, not the machine, is why nothing starts.
 BOT_CANNOT_START = re.compile(
@@ -118,8 +119,9 @@ class ImageInfo:
 class Engine:
     """The container engine, with its failures told as errors of the platform."""
 
-    def __init__(self, api: docker.APIClient) -> None:
+    def __init__(self, api: docker.APIClient, settings: Mapping[str, Any] | None = None) -> None:
         self._api = api
+        self._settings = dict(settings or {})
         self._sessions: list[_Session] = []
         # Whoever forgets the engine need not think of its connections.
         self._finalizer = weakref.finalize(self, _close, api, self._sessions)
@@ -137,7 +139,8 @@ class Engine:
             if settings["base_url"].startswith("unix://"):
                 # The client leaks the socket with which it fails to connect.
                 _ping(settings["base_url"].removeprefix("unix://")).close()
-            return cls(docker.APIClient(version="auto", timeout=timeout, **settings))
+            api = docker.APIClient(version="auto", timeout=timeout, **settings)
+            return cls(api, settings)
         except PermissionError as error:
             raise EngineMissingError(
                 f"this user may not use the container engine: {_one_line(error)}",
@@ -191,13 +194,14 @@ class Engine:
             ImageMissingError: If it cannot be had.
         """
         name, tag = parse_repository_tag(reference)
-        deadline = time.monotonic() + seconds
         try:
-            for line in self._api.pull(name, tag=tag or "latest", stream=True, decode=True):
-                if "error" in line:
-                    raise ImageMissingError(f"cannot pull {reference}: {line['error']}")
-                if time.monotonic() > deadline:
-                    raise ImageMissingError(f"cannot pull {reference} within {seconds:.0f} s")
+            with self._abandonable(seconds) as client:
+                lines = client.pull(name, tag=tag or "latest", stream=True, decode=True)
+                for line in _until(lines, seconds):
+                    if "error" in line:
+                        raise ImageMissingError(f"cannot pull {reference}: {line['error']}")
+        except TIMEOUTS as error:
+            raise ImageMissingError(f"cannot pull {reference} within {seconds:.0f} s") from error
         except LOST as error:
             raise ImageMissingError(f"cannot pull {reference}: {_one_line(error)}") from error
 
@@ -218,49 +222,32 @@ class Engine:
             EngineLostError: If the engine fails.
         """
         output: deque[str] = deque(maxlen=40)
-        deadline = time.monotonic() + seconds
         image = ""
-        # A client of its own: closing it is what makes the engine give up a build.
-        client = docker.APIClient(
-            base_url=self._api.base_url
-            if self._socket_path() is None
-            else f"unix://{self._socket_path()}",
-            version=self._api.api_version,
-            timeout=max(1, int(seconds)),
-        )
         try:
-            stream = client.build(
-                path=str(folder),
-                dockerfile=str(dockerfile),
-                buildargs=dict(arguments),
-                labels=dict(labels),
-                rm=True,
-                forcerm=True,
-                decode=True,
-            )
-            for line in stream:
-                output.extend(_build_lines(line))
-                image = line.get("aux", {}).get("ID", image)
-                if "error" in line:
-                    raise ImageRefusedError(f"the build of {folder} failed:\n{_tail(output)}")
-                if time.monotonic() > deadline:
-                    raise ImageRefusedError(
-                        f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"
-                    )
-        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
+            with self._abandonable(seconds) as client:
+                lines = client.build(
+                    path=str(folder),
+                    dockerfile=str(dockerfile),
+                    buildargs=dict(arguments),
+                    labels=dict(labels),
+                    rm=True,
+                    forcerm=True,
+                    decode=True,
+                    timeout=_whole(seconds),
+                )
+                for line in _until(lines, seconds):
+                    output.extend(_build_lines(line))
+                    image = line.get("aux", {}).get("ID", image)
+                    if "error" in line:
+                        raise ImageRefusedError(f"the build of {folder} failed:\n{_tail(output)}")
+        except TIMEOUTS as error:
             raise ImageRefusedError(
                 f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"
             ) from error
-        except APIError as error:
-            if error.is_client_error():
+        except LOST as error:
+            if isinstance(error, DockerException) and not _is_server_error(error):
                 raise ImageRefusedError(f"cannot build {folder}: {_one_line(error)}") from error
             raise EngineLostError(f"the engine failed to build: {_one_line(error)}") from error
-        except DockerException as error:
-            raise ImageRefusedError(f"cannot build {folder}: {_one_line(error)}") from error
-        except LOST as error:
-            raise EngineLostError(f"the engine failed to build: {_one_line(error)}") from error
-        finally:
-            client.close()
         return image
 
     def load(self, archive: Path, *, seconds: float) -> list[str]:
@@ -270,17 +257,16 @@ class Engine:
             ImageRefusedError: If the engine cannot read it.
         """
         loaded = []
-        deadline = time.monotonic() + seconds
         try:
-            with archive.open("rb") as file:
-                for line in self._api.load_image(file):  # type: ignore[no-untyped-call]
+            with archive.open("rb") as file, self._abandonable(seconds) as client:
+                lines = client.load_image(file)  # type: ignore[no-untyped-call]
+                for line in _until(lines, seconds):
                     if "error" in line:
                         raise ImageRefusedError(f"cannot load {archive}: {line['error']}")
-                    found = re.search(r"Loaded image(?: ID)?: (\S+)", line.get("stream", ""))
-                    if found:
-                        loaded.append(found[1])
-                    if time.monotonic() > deadline:
-                        raise ImageRefusedError(f"{archive} took more than {seconds:.0f} s to load")
+                    text = line.get("stream", "")
+                    loaded += re.findall(r"Loaded image(?: ID)?: (\S+)", text)
+        except TIMEOUTS as error:
+            raise ImageRefusedError(f"{archive} took more than {seconds:.0f} s to load") from error
         except LOST as error:
             raise ImageRefusedError(f"cannot load {archive}: {_one_line(error)}") from error
         return loaded
@@ -373,6 +359,20 @@ class Engine:
                 owner, stamp = labels.get(f"{LABEL}owner", ""), labels.get(f"{LABEL}process", "")
                 bots.append((names[0], owner, stamp))
         return bots
+
+    @contextlib.contextmanager
+    def _abandonable(self, seconds: float) -> Iterator[docker.APIClient]:
+        """Give a client of its own for a long answer: closing it makes the engine give up."""
+        settings = {**self._settings, "timeout": _whole(seconds)}
+        client = docker.APIClient(version=self._api.api_version, **settings)
+        answers: list[requests.Response] = []
+        client.hooks["response"].append(lambda answer, **_: answers.append(answer))
+        try:
+            yield client
+        finally:
+            for answer in answers:
+                answer.close()
+            client.close()
 
     def _socket_path(self) -> str | None:
         adapter = self._api.get_adapter(self._api.base_url)
@@ -780,6 +780,27 @@ def _json_size(data: bytes) -> int:
     text = data.decode("utf-8", "replace")
     entries = max(data.count(b"\n"), len(data) >> 14)
     return len(json.dumps(text, ensure_ascii=False)) + 70 * entries
+
+
+def _until(lines: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+    """Give what the engine streams, for so long.
+
+    Raises:
+        TimeoutError: When the time is over.
+    """
+    deadline = time.monotonic() + seconds
+    for line in lines:
+        yield line
+        if time.monotonic() > deadline:
+            raise TimeoutError
+
+
+def _whole(seconds: float) -> int:
+    return max(1, int(seconds))
+
+
+def _is_server_error(error: DockerException) -> bool:
+    return isinstance(error, APIError) and error.is_server_error()
 
 
 def _build_lines(line: Mapping[str, Any]) -> Iterable[str]:

@@ -1,0 +1,309 @@
+"""Taking bots in: what is built, loaded and looked up, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import subprocess
+import tarfile
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sandboxes import forget_image, image_of
+
+from arena.sandbox import ImageMissingError, ImageRefusedError, images
+from arena.sandbox.container import Engine, ImageInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+SLEEP = "import time; time.sleep(600)"
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """The engine of this machine."""
+    engine = Engine.connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Iterator[str]:
+    """The image of a bot that sleeps."""
+    image = image_of(_folder(tmp_path, SLEEP))
+    yield image
+    forget_image(image)
+
+
+@pytest.mark.docker
+def test_build_gives_an_id_that_can_be_started(bot: str) -> None:
+    """A folder becomes an image id, and the probe finds that it runs."""
+    assert bot.startswith("sha256:")
+    images.check_start(bot)
+
+
+@pytest.mark.docker
+def test_building_the_same_folder_gives_the_same_id(tmp_path: Path) -> None:
+    """Nothing new is made of a folder that has not changed."""
+    folder = _folder(tmp_path, SLEEP)
+    image = image_of(folder)
+    assert images.build(folder).id == image
+    forget_image(image)
+
+
+@pytest.mark.docker
+def test_failing_build_ends_with_its_output(tmp_path: Path) -> None:
+    """The error of a build that fails shows the end of what the build printed."""
+    folder = _folder(tmp_path, SLEEP)
+    with pytest.raises(ImageRefusedError, match="flux capacitor"):
+        image_of(folder, extra="RUN echo flux capacitor; exit 3")
+
+
+@pytest.mark.docker
+def test_build_output_is_harmless(tmp_path: Path) -> None:
+    """Terminal escapes of a build do not reach the terminal."""
+    folder = _folder(tmp_path, SLEEP)
+    with pytest.raises(ImageRefusedError) as caught:
+        image_of(folder, extra=r"RUN printf '\033[31mred\n'; exit 3")
+    assert "\x1b" not in str(caught.value)
+    assert "\\x1b[31mred" in str(caught.value)
+
+
+@pytest.mark.docker
+def test_endless_build_is_given_up(tmp_path: Path, engine: Engine) -> None:
+    """A build that takes too long is refused, silent or not."""
+    folder = _folder(tmp_path, SLEEP)
+    marker = uuid.uuid4().hex
+    for command in ("sleep 600", "while true; do echo on and on; sleep 0.1; done"):
+        (folder / "Dockerfile").write_text(
+            f"ARG BASE=bura-python-bot\nFROM ${{BASE}}\nRUN : {marker}; {command}\n"
+        )
+        with pytest.raises(ImageRefusedError, match="more than 2 s"):
+            images.build(folder, engine=engine, seconds=2)
+
+
+@pytest.mark.docker
+def test_wrong_dockerfile_is_refused(tmp_path: Path) -> None:
+    """A Dockerfile that the engine cannot read is the bot's fault, not the engine's."""
+    folder = _folder(tmp_path, SLEEP)
+    (folder / "Dockerfile").write_text("FORM python\n")
+    with pytest.raises(ImageRefusedError, match="FORM"):
+        images.build(folder)
+
+
+@pytest.mark.docker
+def test_dockerignore_is_honoured(tmp_path: Path) -> None:
+    """What .dockerignore names does not reach the image."""
+    folder = _folder(tmp_path, SLEEP)
+    (folder / "secret").write_text("x")
+    (folder / ".dockerignore").write_text("secret\n")
+    image = image_of(folder, extra="COPY . /copy\nRUN test ! -e /copy/secret")
+    forget_image(image)
+
+
+def test_folder_without_dockerfile_says_what_is_missing(tmp_path: Path) -> None:
+    """A folder that cannot be built names the file that it lacks."""
+    with pytest.raises(ImageRefusedError, match="Dockerfile"):
+        images.build(tmp_path, name="alice")
+
+
+def test_huge_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder is measured before it is sent anywhere."""
+    monkeypatch.setattr(images, "MAX_CONTEXT_BYTES", 1 << 10)
+    (tmp_path / "Dockerfile").write_text("FROM scratch\n")
+    (tmp_path / "weights").write_bytes(bytes(2 << 10))
+    with pytest.raises(ImageRefusedError, match="more than"):
+        images.build(tmp_path)
+
+
+@pytest.mark.docker
+def test_probe_refuses_what_cannot_be_started(tmp_path: Path) -> None:
+    """An image whose program is missing, or that ends at once, is refused with its output."""
+    folder = _folder(tmp_path, "print('goodbye'); raise SystemExit(4)")
+    for command, reason in ((("/no/such/program",), "/no/such/program"), ((), "goodbye")):
+        image = image_of(folder, command)
+        with pytest.raises(ImageRefusedError, match=reason):
+            images.check_start(image)
+        forget_image(image)
+
+
+@pytest.mark.docker
+def test_names_are_resolved_to_ids(bot: str, engine: Engine) -> None:
+    """A name means the image that has it now; an id means itself."""
+    name = f"bura-test-{uuid.uuid4().hex}:latest"
+    engine.tag(bot, name)
+    assert images.resolve(name).id == bot
+    assert images.resolve(bot).id == bot
+    engine.remove_image(name)
+
+
+@pytest.mark.docker
+def test_missing_image_says_what_to_type(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image that can neither be found nor fetched ends in one line with a command."""
+
+    def unreachable(_: Engine, reference: str, *, seconds: float) -> None:
+        raise ImageMissingError(f"cannot pull {reference} in {seconds} s")
+
+    monkeypatch.setattr(Engine, "pull", unreachable)
+    with pytest.raises(ImageMissingError, match="docker pull no-such-bot") as caught:
+        images.resolve("no-such-bot", engine=engine)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.docker
+def test_archive_is_loaded_by_id_and_its_names_are_dropped(
+    tmp_path: Path, bot: str, engine: Engine
+) -> None:
+    """An archive gives the image that was saved, under no name but ours."""
+    name = f"bura-test-{uuid.uuid4().hex}:latest"
+    engine.tag(bot, name)
+    archive = _save(tmp_path / "bot.tar", name)
+    engine.remove_image(name)
+    forget_image(bot)
+    assert images.load(archive, engine=engine).id == bot
+    assert name not in engine.images()[1]
+    assert engine.image(bot).id == bot
+
+
+@pytest.mark.docker
+def test_archive_cannot_take_a_name(tmp_path: Path, bot: str, engine: Engine) -> None:
+    """An archive that claims the name of another image is refused and undone."""
+    name = f"bura-test-{uuid.uuid4().hex}:latest"
+    engine.tag(bot, name)
+    archive = _save(tmp_path / "bot.tar", name)
+    other = image_of(_folder(tmp_path, "print(2)"))
+    engine.tag(other, name)
+    with pytest.raises(ImageRefusedError, match="takes the name of another image"):
+        images.load(archive, engine=engine)
+    assert engine.image(name).id == other
+    engine.remove_image(name)
+    forget_image(other)
+
+
+@pytest.mark.docker
+def test_archive_of_two_images_is_refused(tmp_path: Path, bot: str, engine: Engine) -> None:
+    """Which of two images is the bot cannot be guessed."""
+    other = image_of(_folder(tmp_path, "print(2)"))
+    archive = _save(tmp_path / "bots.tar", bot, other)
+    with pytest.raises(ImageRefusedError, match="holds 2 images"):
+        images.load(archive, engine=engine)
+    forget_image(other)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("content", [b"", b"not an archive" * 100, b"\0" * 10240])
+def test_rubbish_is_no_archive(tmp_path: Path, content: bytes) -> None:
+    """A file that is no archive of an image is refused."""
+    path = tmp_path / "rubbish.tar"
+    path.write_bytes(content)
+    with pytest.raises(ImageRefusedError):
+        images.load(path)
+
+
+@pytest.mark.docker
+def test_image_without_a_command_is_refused(tmp_path: Path, engine: Engine) -> None:
+    """An image with nothing to run is refused when it is taken in."""
+    path = tmp_path / "empty.tar"
+    _archive(path, {"architecture": "amd64", "os": "linux", "config": {}})
+    with pytest.raises(ImageRefusedError, match="neither CMD nor ENTRYPOINT"):
+        images.load(path, engine=engine)
+
+
+@pytest.mark.docker
+def test_base_image_of_python_bots_is_made_once(engine: Engine) -> None:
+    """The base image is not built again while nothing in it has changed."""
+    first = images.python_bot_image(engine=engine)
+    said: list[str] = []
+    assert images.python_bot_image(engine=engine, say=said.append) == first
+    assert not said
+
+
+class FakeEngine:
+    """Images by name; nothing can be fetched."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.pulled: list[str] = []
+
+    def image(self, reference: str) -> ImageInfo:
+        """Find an image by its name."""
+        if reference not in self.names:
+            raise ImageMissingError(f"no image {reference}")
+        packages = next((one.packages for one in images.BASES.values() if one.tag == reference), ())
+        labels: Mapping[str, str] = {images.PACKAGES_LABEL: ",".join(packages)}
+        return ImageInfo(id=reference, has_command=True, volumes=(), labels=labels)
+
+    def pull(self, reference: str, *, seconds: float) -> None:
+        """Fail, and remember that it was tried."""
+        assert seconds > 0
+        self.pulled.append(reference)
+        raise ImageMissingError(f"cannot pull {reference}")
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted", "found"),
+    [
+        (("python:3.12-slim", "bura-base:local"), "python:3.12-slim", "python:3.12-slim"),
+        (("bura-base:local",), "python:3.12-slim", "bura-base:local"),
+        (("bura-base:local",), "registry.example/library/python:3.13", "bura-base:local"),
+        (("bura-base-node:local",), "node:22-slim", "bura-base-node:local"),
+    ],
+)
+def test_local_base_stands_in_for_a_public_one(
+    names: tuple[str, ...], wanted: str, found: str
+) -> None:
+    """The public base is used where it is; else a local one of its kind, without any fetching."""
+    engine: Any = FakeEngine(*names)
+    assert images.base_image(wanted, engine=engine) == found
+    assert engine.pulled == []
+
+
+def test_base_of_no_known_kind_is_not_replaced() -> None:
+    """No Python base stands in for an image that is something else."""
+    engine: Any = FakeEngine("bura-base:local")
+    with pytest.raises(ImageMissingError, match="golang"):
+        images.base_image("golang:1.25", engine=engine)
+
+
+def test_base_that_cannot_be_made_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no base can be had, one line says why and what to run."""
+    monkeypatch.setattr(images, "_run_script", lambda _: "needs root")
+    engine: Any = FakeEngine()
+    with pytest.raises(ImageMissingError, match=r"needs root; run as root: docker/make-base.sh"):
+        images.base_image("python:3.12-slim", engine=engine)
+
+
+def _folder(parent: Path, code: str) -> Path:
+    folder = parent / uuid.uuid4().hex
+    folder.mkdir()
+    (folder / "bot.py").write_text(code)
+    return folder
+
+
+def _save(path: Path, *references: str) -> Path:
+    subprocess.run(["docker", "save", "--output", path, *references], check=True)
+    return path
+
+
+def _archive(path: Path, config: dict[str, Any]) -> None:
+    """Write an archive of an image with one empty layer."""
+    layer = io.BytesIO()
+    tarfile.open(fileobj=layer, mode="w").close()
+    digest = hashlib.sha256(layer.getvalue()).hexdigest()
+    config = {**config, "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]}}
+    text = json.dumps(config).encode()
+    name = f"{hashlib.sha256(text).hexdigest()}.json"
+    manifest = [{"Config": name, "RepoTags": None, "Layers": ["layer.tar"]}]
+    with tarfile.open(path, "w") as archive:
+        for member, data in (
+            (name, text),
+            ("layer.tar", layer.getvalue()),
+            ("manifest.json", json.dumps(manifest).encode()),
+        ):
+            info = tarfile.TarInfo(member)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
