@@ -9,7 +9,7 @@ __all__ = ["TRUNCATED_MARK", "clean_log"]
 TRUNCATED_MARK = "[earlier output was dropped]\n"
 
 _KEPT = frozenset("\n\t")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 
 
 def clean_log(data: bytes, cap: int, *, truncated: bool = False) -> tuple[str, bool]:

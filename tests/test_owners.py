@@ -1,0 +1,108 @@
+"""Whose sockets and containers are left alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arena.sandbox import SandboxError, owners
+from arena.sandbox.owners import ProcessStamp, SocketFolder, is_live, reap_socket_folders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sockets of these tests lie in a folder of their own."""
+    place = tmp_path_factory.mktemp("r")
+    monkeypatch.setattr(owners, "_places", lambda: [place])
+    return place
+
+
+def test_this_process_is_alive() -> None:
+    """A process that runs is recognised by its stamp."""
+    assert ProcessStamp.current().is_alive()
+
+
+def test_a_dead_process_is_not_alive_even_as_a_zombie() -> None:
+    """Neither a process that ended nor one that nobody waited for is alive."""
+    code = "from arena.sandbox.owners import ProcessStamp as P; print(P.current().text, flush=True)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        stamp = ProcessStamp(child.stdout.read().strip())
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert not stamp.is_alive()
+    assert not stamp.is_alive()
+
+
+def test_a_recycled_pid_is_another_process() -> None:
+    """The same pid with another start time, boot or namespace is somebody else."""
+    boot, namespace, pid, started = ProcessStamp.current().text.split(":")
+    for fields in (
+        (boot, namespace, pid, str(int(started) + 1)),
+        ("other", namespace, pid, started),
+        (boot, "other", pid, started),
+    ):
+        assert not ProcessStamp(":".join(fields)).is_alive()
+
+
+@pytest.mark.parametrize("text", ["", ":::", "x", "a:b:c:d", "a:b:-1:2:3"])
+def test_rubbish_is_no_living_process(text: str) -> None:
+    """A stamp that cannot be read protects nothing, and breaks nothing."""
+    assert not ProcessStamp(text).is_alive()
+
+
+def test_live_owner_protects_what_a_dead_process_left() -> None:
+    """Either a live owner or a live process is enough."""
+    assert is_live("a", "", ["a"])
+    assert is_live("a", ProcessStamp.current().text, [])
+    assert not is_live("a", "", ["b"])
+
+
+def test_socket_folder_is_open_for_passing_only() -> None:
+    """Others may enter the folder by its name but not list it, nor read whose it is."""
+    folder = SocketFolder.create("owner-of-it")
+    assert folder.root.stat().st_mode & 0o777 == 0o711
+    assert folder.path.stat().st_mode & 0o777 == 0o711
+    assert (folder.root / "owner").stat().st_mode & 0o777 == 0o600
+    assert "owner-of-it" not in str(folder.socket)
+    assert list(folder.path.iterdir()) == []
+    folder.remove()
+    folder.remove()
+    assert not folder.root.exists()
+
+
+def test_long_path_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that no socket could have is refused, and nothing is left of it."""
+    long = place / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr(owners, "_places", lambda: [long])
+    with pytest.raises(SandboxError, match="too long"):
+        SocketFolder.create("o")
+    assert list(long.iterdir()) == []
+
+
+def test_reaping_takes_the_dead_only(place: Path) -> None:
+    """Folders of dead owners go; live ones, half-made ones and strangers' files stay."""
+    mine = SocketFolder.create("mine")
+    dead = SocketFolder.create("dead")
+    kept = SocketFolder.create("kept")
+    for folder in (dead, kept):
+        owner = (folder.root / "owner").read_text().splitlines()[0]
+        (folder.root / "owner").write_text(f"{owner}\nother:boot:1:1\n")
+    half = place / "bura-half"
+    half.mkdir()
+    stranger = place / "bura-file"
+    stranger.write_text("x")
+    (place / "bura-link").symlink_to(dead.root)
+    assert reap_socket_folders(["kept"]) == 1
+    assert not dead.root.exists()
+    assert mine.root.exists()
+    assert kept.root.exists()
+    assert half.exists()
+    assert stranger.exists()
