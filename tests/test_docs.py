@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import click
 import pytest
 
-from arena.cli import arena
+from arena.cli import arena, main
 from arena.cli.context import Documented
 from tools.gen_cli_docs import PAGE, every_command, render
 
@@ -97,6 +99,42 @@ def test_commands_in_documents_exist(document: str) -> None:
         command, rest = resolve(words)
         assert command is not arena, line
         command.make_context(words[0], rest, parent=click.Context(arena))
+
+
+def test_promises_name_tests_that_exist() -> None:
+    """A promise of the README is only as good as the test it names."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/\w+\.py)::(\w+)`", text)
+    assert len(named) > 15
+    missing = [
+        test
+        for file, test in named
+        if f"def {test}(" not in (ROOT / file).read_text(encoding="utf-8")
+    ]
+    assert missing == []
+
+
+def test_first_bot_works_by_copy_and_paste(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the README says to paste makes a bot that beats the random one without a fault."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+        subprocess.run(["sh", "-eu"], input=block, text=True, check=True)
+    line = [
+        "play",
+        "./my_bot",
+        str(ROOT / "sample_bots" / "random"),
+        "--decks",
+        "20",
+        "--seed",
+        "1",
+    ]
+    assert main([*line, "--sandbox", "process", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["faults"] == []
+    assert said["bots"][0]["score"] > 0
 
 
 def resolve(words: list[str]) -> tuple[click.Command, list[str]]:
