@@ -1,6 +1,6 @@
 """Where the cards and the chances of a deal come from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from referee.beating import strengths
@@ -33,13 +33,15 @@ class FixedSource:
     """
 
     def __init__(
-        self, decks: Iterable[Sequence[int]], indexes: dict[str, Sequence[int]] | None = None
+        self, decks: Iterable[Sequence[int]], indexes: Mapping[str, Sequence[int]] | None = None
     ) -> None:
         self._decks = [tuple(deck) for deck in decks]
         self._indexes = {purpose: list(numbers) for purpose, numbers in (indexes or {}).items()}
 
     @classmethod
-    def parse(cls, *decks: str, indexes: dict[str, Sequence[int]] | None = None) -> "FixedSource":
+    def parse(
+        cls, *decks: str, indexes: Mapping[str, Sequence[int]] | None = None
+    ) -> "FixedSource":
         """Return the source of decks given as texts such as "8S TS AS 6C".
 
         Raises:

@@ -8,26 +8,10 @@ from referee.rules import ActionKind, Combination, Rules, State, deal, highest_w
 from referee.variants import VARIANTS, UnknownVariantError, describe, find_variant
 
 NAMES = [
-    "bura",
-    "bura-basic",
-    "bura-bg",
-    "bura-by",
-    "bura-bank",
-    "bura-no-molodka",
-    "bura-three-aces",
-    "bura-32",
-    "bura-closed",
-    "bura-open",
-    "bura-no-trumps",
-    "bura-dave",
-    "bura-5",
-    "burkozyol",
-    "burkozyol-pairs",
-    "burkozyol-eyes",
-    "burkozyol-queue",
-    "burkozyol-same-rank",
-    "burkozyol-by",
-    "kozel",
+    *("bura", "bura-basic", "bura-bg", "bura-by", "bura-bank", "bura-no-molodka"),
+    *("bura-three-aces", "bura-32", "bura-closed", "bura-open", "bura-no-trumps", "bura-dave"),
+    *("bura-5", "burkozyol", "burkozyol-pairs", "burkozyol-eyes", "burkozyol-queue"),
+    *("burkozyol-same-rank", "burkozyol-by", "kozel"),
 ]
 TABLES = [(name, seats) for name, rules in VARIANTS.items() for seats in rules.players]
 
