@@ -17,7 +17,7 @@ from arena.sandbox import SANDBOXES, UnknownSandboxError
 from arena.tables import Bot, BotVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlmodel import Session
 
@@ -33,10 +33,18 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 _LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
 
 
-def submit(store: Store, name: str, source: str, sandbox: str = "container") -> BotVersionInfo:
+def submit(
+    store: Store,
+    name: str,
+    source: str,
+    sandbox: str = "container",
+    *,
+    say: Callable[[str], None] = lambda _: None,
+) -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
-    The same content as the newest version gives that version back, with `new` False.
+    The same content as the newest version gives that version back, with `new` False. `say` is told
+    in a line what takes its time.
 
     Raises:
         RefusedError: The name or the source cannot be taken.
@@ -48,7 +56,7 @@ def submit(store: Store, name: str, source: str, sandbox: str = "container") -> 
     if sandbox == PROCESS:
         kind, digest = PROCESS, _keep_tree(store.home, Path(source))
     else:
-        kind, digest = IMAGE, _image_id(name, source)
+        kind, digest = IMAGE, _image_id(name, source, say)
     with store.write() as session:
         return _add_version(session, store, name, kind=kind, digest=digest, source=source)
 
@@ -96,12 +104,13 @@ def _add_version(
     return version_info(store.home, bot.name, version, new=True)
 
 
-def _image_id(name: str, source: str) -> str:
+def _image_id(name: str, source: str, say: Callable[[str], None]) -> str:
     from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
     path = Path(source)
     if path.is_dir():
-        return images.build(path, name=name).id
+        say(f"building {source}: its Dockerfile is trusted as a program of yours would be")
+        return images.build(path, name=name, say=say).id
     if path.is_file():
         return images.load(path).id
     return images.resolve(source).id

@@ -103,8 +103,16 @@ def play(
     options: PlayOptions,
     backend: str,
     watch: Callable[[Message], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> PlayReport:
     """Play one match.
+
+    Args:
+        home: Where submitted bots are.
+        options: What to play.
+        backend: As `choose_backend` gave it.
+        watch: Shown every message before a seat is sent it.
+        say: Told in a line what takes its time.
 
     Raises:
         NotFoundError: A bot is not there.
@@ -114,7 +122,7 @@ def play(
     """
     if options.record is not None and options.record.exists():
         raise RefusedError(f"{options.record} exists", "name another file or remove it")
-    contestants = _distinct([find_contestant(home, word, backend) for word in options.bots])
+    contestants = _distinct([find_contestant(home, word, backend, say) for word in options.bots])
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
         workplace = Home(Path(folder))
         workplace.create()
@@ -203,7 +211,7 @@ def _logs(
     )
 
 
-def find_contestant(home: Home, word: str, backend: str) -> Contestant:
+def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], None]) -> Contestant:
     """Return the bot that a word of the command line means.
 
     A submitted name goes before a folder of the same name, which can be written "./name".
@@ -217,7 +225,7 @@ def find_contestant(home: Home, word: str, backend: str) -> Contestant:
     if known is not None:
         return _from_version(known, backend)
     if folder.is_dir():
-        return _from_folder(folder, backend)
+        return _from_folder(folder, backend, say)
     if backend == PROCESS:
         raise NotFoundError(
             f"there is no bot {word!r}, neither submitted nor a folder",
@@ -258,14 +266,15 @@ def _from_version(version: BotVersionInfo, backend: str) -> Contestant:
     )
 
 
-def _from_folder(folder: Path, backend: str) -> Contestant:
+def _from_folder(folder: Path, backend: str, say: Callable[[str], None]) -> Contestant:
     name = folder.resolve().name
     if backend == PROCESS:
         source, digest = BotSource(directory=folder.resolve()), tree_digest(folder)
     else:
         from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
-        digest = images.build(folder, name=name).id
+        say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
+        digest = images.build(folder, name=name, say=say).id
         source = BotSource(image=digest)
     return Contestant(entrant=Entrant(name, digest=digest), label=name, source=source)
 

@@ -24,7 +24,7 @@ from arena.cli.errors import ending_of
 from arena.cli.options import BankAndIncrement, Seconds, Seed
 from arena.cli.output import Column, Output, Stream, plain, plain_lines
 from arena.cli.words import FAULT_WORDS, count, number, seconds
-from arena.errors import MachineError, NotFoundError
+from arena.errors import MachineError, NotFoundError, RefusedError
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
@@ -562,6 +562,35 @@ def test_json_is_alone_on_stdout(used: Path) -> None:
     done = arena("tournament", "run", "cup", "--json", ARENA_HOME=str(used))
     assert done.returncode == 0
     assert json.loads(done.stdout)["tournament"]["state"] == "finished"
+
+
+def test_failed_run_says_how_to_go_on(
+    used: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """When the machine fails in the middle, the command that resumes the run is printed too."""
+
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise MachineError("the engine went away", "start it")
+
+    monkeypatch.setattr("arena.tournament.run", fail)
+    assert main(["tournament", "run", "cup", "--home", str(used)]) == 3
+    err = capsys.readouterr().err
+    assert f"resume it: arena tournament run cup --home {used}\n" in err
+    assert "arena: the engine went away; start it\n" in err
+
+
+def test_output_of_a_failed_build_keeps_its_lines(
+    bots: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an engine printed is shown line by line, without its escapes at work."""
+
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise RefusedError("the build failed:\nStep 1\n\x1b[31mno such file")
+
+    monkeypatch.setattr("arena.cli.bots.submit", fail)
+    assert main(["bot", "submit", "anna", str(bots / "first")]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[-3:] == ["arena: the build failed:", "Step 1", r"\x1b[31mno such file"]
 
 
 @pytest.mark.long

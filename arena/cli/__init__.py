@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ending = ending_of(error)
         app.output.give_up()
         if ending.message:
-            app.output.status(f"arena: {ending.message}")
+            app.output.error(ending.message)
         return ending.code
     return code if isinstance(code, int) else DONE
 

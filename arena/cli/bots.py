@@ -64,7 +64,7 @@ def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool)
     and ask strangers for images. With --sandbox process, a folder with the program itself.
     """
     with app.new_store() as store:
-        version = submit(store, name, source, sandbox)
+        version = submit(store, name, source, sandbox, say=app.output.status)
     if as_json:
         app.output.json({**_version_json(version), "new": version.new})
         return

@@ -145,6 +145,11 @@ class Output:
         """Print one line about how things are going, on stderr."""
         self.err.write(f"{plain(text)}\n")
 
+    def error(self, text: str) -> None:
+        """Print an error on stderr; what a failed build printed follows on lines of its own."""
+        for line in plain_lines(f"arena: {text}"):
+            self.err.write(f"{line}\n")
+
     def json(self, value: object) -> None:
         """Print a value as JSON in ASCII, which every terminal and every pipe can carry."""
         self.out.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")

@@ -120,7 +120,9 @@ def play(
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
     with app.output.progress("playing", decks * len(bots), "deals") as bar:
-        report = playing.play(app.home, options, backend, DealCounter(bar, len(bots)).watch)
+        report = playing.play(
+            app.home, options, backend, DealCounter(bar, len(bots)).watch, bar.status
+        )
     if as_json:
         app.output.json(_json(report, options))
     else:

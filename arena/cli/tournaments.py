@@ -12,6 +12,7 @@ from arena.cli.options import game, game_options, sandbox_option, time_control
 from arena.cli.output import Column
 from arena.cli.standings import STANDING_FIELDS, print_table, standing_json
 from arena.cli.words import NO_BOUNDARY, count
+from arena.errors import MachineError
 from arena.formats import FORMATS
 from arena.infos import TournamentInfo
 from arena.rankings import tournament_table
@@ -208,7 +209,11 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
     ):
         bar.set(info.done)
         lines = StatusLines(bar, info.total, info.done)
-        return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
+        try:
+            return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
+        except MachineError:
+            bar.status(f"resume it: {run_command(app, info)}")
+            raise
 
 
 def _report_json(report: RunReport) -> dict[str, object]:
