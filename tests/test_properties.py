@@ -118,12 +118,36 @@ class Recorded:
         return number
 
 
-def seen_cards(state: State, seat: int) -> int:
-    """Return every card that an event showed to the seat."""
-    mask = 0
-    for _, _, cards, viewers, _ in state.events:
-        mask |= cards if viewers >> seat & 1 else 0
+SHOWN_TO_ALL = (EventKind.INDICATOR, EventKind.END_TURNED, EventKind.CUT, EventKind.COMBINATION)
+
+
+def shown_now(state: State, viewer: int) -> int:
+    """Return the cards that lie before the viewer's eyes, worked out without its view."""
+    if state.rules.hands == "open":
+        return mask_of(full_deck(36))
+    mask = state.hands[viewer]
+    for seat, cards, is_open, _ in [*state.table, *state.last_trick]:
+        mask |= cards if is_open or seat == viewer else 0
+    for kind, seat, cards, _, _ in state.events:
+        looks = kind is EventKind.LOOK and seat == viewer
+        mask |= cards if looks or kind in SHOWN_TO_ALL else 0
     return mask
+
+
+def played_there(
+    theirs: State, seat: int, action: Action, world: dict[int, int], chance: random.Random
+) -> Action:
+    """Return the choice as it is made in the other world; a closed one may be another there."""
+    unseen = theirs.rules.hands == "private" and theirs.rules.discards != "taker_looks"
+    if action.kind is ActionKind.HIDE and unseen and chance.random() < 0.5:
+        size = len(action.cards)
+        closed = [
+            each
+            for each in theirs.legal_actions(seat)
+            if each.kind is ActionKind.HIDE and len(each.cards) == size
+        ]
+        return chance.choice(closed)
+    return Action.of(action.kind, mask_of(world[card] for card in action.cards))
 
 
 def outline(events: tuple[SeenEvent, ...]) -> list[tuple[Any, ...]]:
@@ -156,16 +180,18 @@ def test_what_a_seat_may_not_know_changes_nothing_it_is_told(
     chance = random.Random(seed)
     source = Recorded(RandomSource(chance, rules.deck))
     state = deal(rules, seats=seats, dealer=0, source=source)
-    choices = []
+    choices: list[tuple[int, Action]] = []
+    viewer = chance.randrange(seats)
+    shown = 0
     length = chance.randrange(1, 60)
     while state.outcome is None and len(choices) < length:
         seat = chance.choice(state.asked)
         actions = state.legal_actions(seat)
         quiet = [action for action in actions if action.kind is not ActionKind.CLAIM] or actions
         choices.append((seat, chance.choice(quiet)))
+        shown |= shown_now(state, viewer)
         state.apply(*choices[-1])
-    viewer = chance.randrange(seats)
-    unseen = mask_of(full_deck(rules.deck)) & ~seen_cards(state, viewer)
+    unseen = mask_of(full_deck(rules.deck)) & ~(shown | shown_now(state, viewer))
     world = another_world(source, unseen, chance)
 
     ours = deal(rules, seats=seats, dealer=0, source=FixedSource(source.decks, source.indexes))
@@ -182,9 +208,10 @@ def test_what_a_seat_may_not_know_changes_nothing_it_is_told(
         assert ours.asked == theirs.asked
         assert observe(ours, viewer) == observe(theirs, viewer)
         assert ours.legal_actions(viewer) == theirs.legal_actions(viewer)
-        exchanged = mask_of(world[card] for card in action.cards)
-        there = Action.of(action.kind, exchanged)
+        own = seat == viewer
+        there = action if own else played_there(theirs, seat, action, world, chance)
         if there not in theirs.legal_actions(seat):
+            assert not own
             return
         ours.apply(seat, action)
         theirs.apply(seat, there)
