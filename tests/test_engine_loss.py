@@ -1,0 +1,126 @@
+"""An engine that dies in the middle of a match: nobody is blamed, nothing is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from sandboxes import SECONDS, await_true
+
+from arena.sandbox import BotSource, EngineLostError, StartRequest, images
+from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.owners import SocketFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from arena.sandbox import RunningBot
+
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.long,
+    # The engine's client leaks the socket with which it fails to connect.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+class OwnEngine:
+    """An engine of the test's own, which it may kill."""
+
+    def __init__(self, folder: Path) -> None:
+        self.address = f"unix://{folder}/e.sock"
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        # Without a network of its own it would take the bridge of the machine's engine away.
+        command = ["unshare", "--net", "dockerd", "--host", self.address, "--bridge=none"]
+        command += ["--iptables=false", "--ip6tables=false", "--pidfile", str(self._folder / "pid")]
+        command += ["--data-root", str(self._folder / "data")]
+        command += ["--exec-root", str(self._folder / "exec")]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        await_true(_answers)
+
+    def end(self, number: signal.Signals) -> None:
+        """End it by a signal."""
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.wait(SECONDS)
+            self._process = None
+
+
+@pytest.fixture
+def own(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[OwnEngine]:
+    """An engine that holds the local base image."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        pytest.skip("needs root and dockerd, to start an engine of its own")
+    folder = tmp_path_factory.mktemp("e")
+    archive = folder / "base.tar"
+    base = images.python_bot_image().id
+    subprocess.run(["docker", "save", "--output", archive, base], check=True)
+    own = OwnEngine(folder)
+    monkeypatch.setenv("DOCKER_HOST", own.address)
+    own.start()
+    subprocess.run(["docker", "load", "--quiet", "--input", archive], check=True)
+    subprocess.run(["docker", "tag", base, "base"], check=True)
+    yield own
+    own.end(signal.SIGTERM)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_engine_that_dies_blames_nobody(
+    own: OwnEngine, number: signal.Signals, tmp_path: Path
+) -> None:
+    """Neither while the engine is away nor when it is back does the bot seem to have crashed."""
+    (tmp_path / "Dockerfile").write_text(
+        'FROM base\nCMD ["python", "-c", "import time; time.sleep(600)"]\n'
+    )
+    image = images.build(tmp_path).id
+    folder = SocketFolder.create("engine-loss")
+    bot = ContainerSandbox().start(
+        StartRequest(
+            source=BotSource(image=image),
+            socket_dir=folder.path,
+            owner="engine-loss",
+            attempt="a",
+            seat=0,
+        )
+    )
+    assert bot.poll() is None
+    own.end(number)
+    verdicts = [_verdict(bot) for _ in range(5)]
+    own.start()
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        verdicts.append(_verdict(bot))
+    assert set(verdicts) <= {"running", "engine lost"}
+    assert verdicts[-1] == "engine lost"
+    with pytest.raises(EngineLostError):
+        bot.finish()
+    folder.remove()
+    ContainerSandbox().reap("next", [])
+    assert Engine.connect().bots() == []
+
+
+def _answers() -> bool:
+    found = subprocess.run(["docker", "version"], capture_output=True, check=False)
+    return found.returncode == 0
+
+
+def _verdict(bot: RunningBot) -> str:
+    try:
+        end = bot.poll()
+    except EngineLostError:
+        return "engine lost"
+    return "running" if end is None else str(end)
