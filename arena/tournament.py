@@ -14,7 +14,7 @@ from arena.driver import Driver, ProgressListener, StopFlag
 from arena.errors import RefusedError
 from arena.formats import Plan, find_format
 from arena.owners import ownership
-from arena.recovery import alone, recover
+from arena.recovery import alone, recover, sweep
 from arena.runner import attempt
 from arena.sandbox import SANDBOXES, find_sandbox
 from arena.sandbox.slots import plan_slots
@@ -159,6 +159,8 @@ def run(
                 driver.drive(pool)
         finally:
             driver.give_back()
+        # A worker may have died between its record and its report.
+        sweep(store)
     info = queries.tournament(store, name)
     return RunReport(
         tournament=info,

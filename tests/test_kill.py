@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import docker
 import pytest
 
 from arena import bots, queries, tournament
@@ -35,6 +36,22 @@ QUICK = {(Step.LEASED, "driver"), (Step.DEALING, "both"), (Step.RECORDED, "drive
 BOT = """import burabot
 burabot.play(lambda turn: {choice}, name="{name}", version="1")
 """
+DOCKERFILE = """ARG BASE=bura-python-bot
+FROM ${BASE}
+COPY bot.py /bot/bot.py
+CMD ["python", "/bot/bot.py"]
+"""
+CREATED = "created"
+CONTAINER_CASES = [
+    (CREATED, "both"),
+    (CREATED, "worker"),
+    (Step.STARTED, "both"),
+    (Step.DEALING, "both"),
+    (Step.DEALING, "worker"),
+    (Step.DEALING, "driver"),
+    (Step.REMOVING, "both"),
+    (Step.FINISHING, "driver"),
+]
 CHOICES = {"first": "0", "last": "len(turn.actions) - 1"}
 
 
@@ -54,6 +71,7 @@ def make_arena(folder: Path, name: str, sandbox: str = "process") -> Path:
             source = folder / f"{name}-{bot}"
             source.mkdir()
             (source / "bot.py").write_text(BOT.format(choice=choice, name=bot))
+            (source / "Dockerfile").write_text(DOCKERFILE)
             bots.submit(store, bot, str(source), sandbox)
         tournament.create(
             store,
@@ -106,7 +124,7 @@ def assert_nothing_is_left(home: Path) -> None:
     assert list(home.parent.glob("bura-*")) == []
     assert list((home / "owners").iterdir()) == []
     with Store.open(Home(home)) as store:
-        known = {match.record for match in queries.matches(store, "cup")}
+        known = {match.record for match in queries.matches(store, "cup")} - {None}
     assert {path for path in (home / "records").rglob("*") if path.is_file()} == known
 
 
@@ -144,7 +162,37 @@ def test_run_after_a_kill_gives_the_same_standings(
     folder: Path, undisturbed: list[object], step: Step, who: str
 ) -> None:
     """Kill -9 at any step of a match costs nothing but time."""
-    home = make_arena(folder, "home")
+    survive(make_arena(folder, "home"), step, who, undisturbed)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("step", "who"),
+    [
+        pytest.param(step, who, marks=() if (step, who) in QUICK else pytest.mark.long)
+        for step, who in CONTAINER_CASES
+    ],
+)
+def test_run_after_a_kill_leaves_no_container(
+    folder: Path, undisturbed: list[object], step: str, who: str
+) -> None:
+    """The same holds with bots in containers, and none of them is left."""
+    home = make_arena(folder, "home", "container")
+    survive(home, step, who, undisturbed)
+    with Store.open(Home(home)) as store:
+        images = {bot.versions[0].digest for bot in queries.bots(store)}
+    engine = docker.from_env()
+    try:
+        left = [one for one in engine.api.containers(all=True) if one["ImageID"] in images]
+        assert left == []
+        for image in images:
+            engine.images.remove(image, force=True)
+    finally:
+        engine.close()
+
+
+def survive(home: Path, step: str, who: str, undisturbed: list[object]) -> None:
+    """Kill somebody at a step, run again, and find what an undisturbed run finds."""
     done = run(home, step, who)
     assert (home / "crashed").exists(), f"the step was not reached: {done.stderr}"
     if who == "worker":
