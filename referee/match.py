@@ -24,6 +24,7 @@ was held up once has been late once.
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -119,7 +120,12 @@ def play_leg(
     Raises:
         PlatformError: The platform failed; the leg counts for nobody.
     """
-    return _Leg(spec, leg, players, inbox, explain or (lambda _: None)).play()
+    # A pause to look for garbage among all that exists already would fall on somebody's clock.
+    gc.freeze()
+    try:
+        return _Leg(spec, leg, players, inbox, explain or (lambda _: None)).play()
+    finally:
+        gc.unfreeze()
 
 
 def play_match(spec: MatchSpec, choosers: Sequence[Callable[[Turn], int]]) -> MatchResult:
@@ -167,10 +173,6 @@ class _Deal:
     def number(self) -> int:
         return self.setup.number
 
-    def asks(self, seat: int) -> bool:
-        """Tell whether a seat of the leg must choose."""
-        return any(self.setup.playing[asked] == seat for asked in self.state.asked)
-
     def own_seat(self, seat: int) -> int:
         """Return the seat of the deal at which a seat of the leg plays."""
         return self.setup.playing.index(seat)
@@ -213,6 +215,7 @@ class _Seat:
     sent_ns: int = 0
     stalled_ns: int = 0
     limit_us: int = 0
+    asked: int = 0
     messages: int = 0
     last_answer_us: int = 0
     answers_us: list[int] = field(default_factory=list)
@@ -257,7 +260,6 @@ class _Leg:
         self._programme = programme_of(spec, leg)
         self._in_play: list[_Deal | None] = [None] * min(spec.tables, spec.decks)
         self._round = 0
-        self._turns: list[int] = [0] * spec.seats
         self._last_word_ns: int | None = None
         self._results: list[DealResult] = []
         self._offences: list[Offence] = []
@@ -267,9 +269,8 @@ class _Leg:
         try:
             self._note_absent()
             while self._seat_deals():
-                if any(self._is_asked(each) for each in self._deals()):
-                    self._ask()
-                    self._collect()
+                self._ask()
+                self._collect()
                 self._settle()
             self._say_goodbye()
         except BaseException:
@@ -295,10 +296,6 @@ class _Leg:
     def _deals(self) -> list[_Deal]:
         return [each for each in self._in_play if each is not None]
 
-    def _is_asked(self, each: _Deal) -> bool:
-        """Tell whether somebody must choose in a deal that is not lost already."""
-        return bool(each.state.asked) and not self._losers() & set(each.setup.playing)
-
     def _seat_deals(self) -> bool:
         """Start deals at free tables; return whether any is in play."""
         for table, taken in enumerate(self._in_play):
@@ -321,17 +318,21 @@ class _Leg:
     # ------------------------------------------------------------------------------- a round
 
     def _ask(self) -> None:
-        """Prepare every seat's turns, then send them all."""
-        updates = {}
+        """Prepare all turns of deals that nobody has lost, then send them."""
+        turns: dict[int, list[Turn]] = {}
+        lost = self._losers()
+        for each in self._deals():
+            if not lost.intersection(each.setup.playing):
+                for own in each.state.asked:
+                    number = each.setup.playing[own]
+                    turns.setdefault(number, []).append(self._turn(number, each, own))
         for seat in self._seats:
-            turns = tuple(
-                self._turn(seat, each)
-                for each in self._deals()
-                if each.asks(seat.number) and self._is_asked(each)
-            )
-            self._turns[seat.number] = len(turns)
-            if turns:
-                updates[seat.number] = self._update(seat, turns)
+            seat.messages = 0
+            seat.asked = len(turns.get(seat.number, ()))
+        updates = {
+            number: self._update(self._seats[number], tuple(asked))
+            for number, asked in turns.items()
+        }
         prepared = {
             number: self._seats[number].player.prepare(update) for number, update in updates.items()
         }
@@ -343,9 +344,9 @@ class _Leg:
                 prepared[number]()
         self._round += 1
 
-    def _turn(self, seat: _Seat, asking: _Deal) -> Turn:
+    def _turn(self, number: int, asking: _Deal, own: int) -> Turn:
+        seat = self._seats[number]
         seat.last_turn += 1
-        own = asking.own_seat(seat.number)
         actions = asking.state.legal_actions(own)
         seat.open[seat.last_turn] = (asking, len(actions))
         return Turn(
@@ -359,7 +360,6 @@ class _Leg:
         )
 
     def _update(self, seat: _Seat, turns: tuple[Turn, ...]) -> Update:
-        seat.messages = 0
         seat.limit_us = len(turns) * self._spec.time_control.move_time_ms * 1_000 + seat.bank_us
         clock = ClockReading(seat.last_answer_us, seat.limit_us, seat.bank_us)
         deals_over = tuple(seat.deals_over)
@@ -399,7 +399,7 @@ class _Leg:
             self._lose_leg(seat, arrival.payload)
             return
         seat.messages += 1
-        if seat.messages > self._turns[seat.number] + SPARE_MESSAGES:
+        if seat.messages > seat.asked + SPARE_MESSAGES:
             detail = f"more than {SPARE_MESSAGES} messages that answer nothing: answer turns only"
             self._lose_leg(seat, Fault(FaultKind.PROTOCOL, seat.number, detail))
             return
@@ -446,8 +446,7 @@ class _Leg:
         charged.faults.setdefault(seat.number, Fault(kind, seat.number, detail))
 
     def _note_late(self, seat: _Seat) -> None:
-        asked = self._turns[seat.number]
-        detail = f"{len(seat.open)} of {asked} turns not answered when the time was over"
+        detail = f"{len(seat.open)} of {seat.asked} turns not answered when the time was over"
         for late, _ in seat.open.values():
             late.faults.setdefault(seat.number, Fault(FaultKind.TIMEOUT, seat.number, detail))
         seat.open.clear()
@@ -458,9 +457,9 @@ class _Leg:
             self._lose_leg(seat, Fault(FaultKind.TIMEOUT, seat.number, detail))
 
     def _stop_clock(self, seat: _Seat, elapsed_us: int) -> None:
-        control, turns = self._spec.time_control, self._turns[seat.number]
-        free_us = turns * control.move_time_ms * 1_000
-        seat.stop_clock(elapsed_us, free_us, turns * control.increment_ms * 1_000)
+        control = self._spec.time_control
+        free_us = seat.asked * control.move_time_ms * 1_000
+        seat.stop_clock(elapsed_us, free_us, seat.asked * control.increment_ms * 1_000)
 
     def _lose_leg(self, seat: _Seat, fault: Fault) -> None:
         if seat.lost is None:

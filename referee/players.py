@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from enum import StrEnum
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,8 +91,7 @@ class Fault:
     detail: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(NamedTuple):
     """A decision a seat is asked for.
 
     Attributes:
@@ -142,8 +141,7 @@ class DealOver:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClockReading:
+class ClockReading(NamedTuple):
     """A seat's clock as it is told with its turns, in microseconds."""
 
     last_answer_us: int
@@ -151,8 +149,7 @@ class ClockReading:
     bank_left_us: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class Update(NamedTuple):
     """What a seat is sent in a round: deals that ended, turns that wait, its clock."""
 
     deals_over: tuple[DealOver, ...] = ()
@@ -170,8 +167,7 @@ class GoodbyeReason(StrEnum):
     ABORTED = "aborted"
 
 
-@dataclass(frozen=True, slots=True)
-class Goodbye:
+class Goodbye(NamedTuple):
     """The last thing a player is told."""
 
     reason: GoodbyeReason
@@ -190,15 +186,13 @@ class Choice:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """One message of a player."""
 
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """Something that came from a seat, and the monotonic time it was received, in nanoseconds."""
 
     seat: int
@@ -219,9 +213,7 @@ class MonotonicClock:
 
     __slots__ = ()
 
-    def now_ns(self) -> int:
-        """Return the monotonic time in nanoseconds."""
-        return time.monotonic_ns()
+    now_ns = staticmethod(time.monotonic_ns)
 
 
 class Inbox:

@@ -4,7 +4,6 @@ Everything here is built by adding what the seat may see; what nobody thought of
 leaked.
 """
 
-import dataclasses
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -62,8 +61,7 @@ class SeenEvent(NamedTuple):
     stake: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class Observation(NamedTuple):
     """The deal as one seat may know it.
 
     Attributes:
@@ -140,15 +138,17 @@ def observe(state: State, seat: int) -> Observation:
         stake=state.stake,
         proposed=state.proposed,
         offered=state.offered.bit_count(),
-        out=tuple(other for other in range(state.seats) if not state.active >> other & 1),
+        out=tuple([other for other in range(state.seats) if not state.active >> other & 1]),
         deal_over=over,
     )
 
 
 def _plays(plays: Iterable[Play], unknown: int) -> tuple[TablePlay, ...]:
     return tuple(
-        TablePlay(seat, Cards(cards & ~unknown), (cards & unknown).bit_count(), beats)
-        for seat, cards, _, beats in plays
+        [
+            TablePlay(seat, Cards(cards & ~unknown), (cards & unknown).bit_count(), beats)
+            for seat, cards, _, beats in plays
+        ]
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from burabot import bot_pb2
 from referee.cards import CARD_COUNT, Cards, card_text
@@ -13,23 +13,21 @@ from referee.results import SERIES
 from referee.rules import Action, ActionKind, Combination, EventKind, Reason, TurnKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
-
     from referee.combinations import Held
-    from referee.players import ClockReading, DealOver, Message, Turn, Update
+    from referee.players import ClockReading, DealOver, Message, Turn
     from referee.results import MatchSpec
     from referee.rules import Rules
-    from referee.view import Observation, SeenEvent
-
-    _Events = RepeatedCompositeFieldContainer[bot_pb2.Event]
-    _TablePlays = RepeatedCompositeFieldContainer[bot_pb2.TablePlay]
+    from referee.view import Observation, Pile, SeenEvent, TablePlay
 
 __all__ = ["BATCH_BYTES", "PROTOCOL", "Wire", "goodbye"]
 
 PROTOCOL = 1
 BATCH_BYTES = 32 * 1024
+CACHED = 1 << 16
+# How protobuf marks a value that its length precedes, and how it writes whole numbers.
+_DELIMITED = 2
+_LOW_WIDTH = 7
+_LOW_BITS = (1 << _LOW_WIDTH) - 1
 
 _TURN_KINDS = {kind: bot_pb2.TurnKind.Value(f"TURN_{kind.name}") for kind in TurnKind}
 _ACTION_KINDS = {kind: bot_pb2.ActionKind.Value(f"ACTION_{kind.name}") for kind in ActionKind}
@@ -47,6 +45,7 @@ _SUITS = (
 _CARDS = tuple(bot_pb2.Card.Value(f"CARD_{card_text(card)}") for card in range(CARD_COUNT))
 # Some combinations have a second name where a game gives them another effect.
 _SECOND_NAMES = ("_LEADS", "_WAITS", "_WIN", "_OF_THREE")
+_NO_COMBINATION = bot_pb2.COMBINATION_UNSPECIFIED
 _DECLARING = frozenset({ActionKind.LEAD, ActionKind.STOP})
 
 
@@ -89,35 +88,29 @@ class Wire:
         """Return a message as one or, where many turns wait, several of the contract's."""
         if isinstance(message, Goodbye):
             return (goodbye(message),)
-        return tuple(part.SerializeToString() for part in self._parts(message))
+        clock = _clock(message.clock) if message.clock is not None else b""
+        pieces = [(self._deal_over(over), b"") for over in message.deals_over]
+        pieces += [(self._turn(turn), clock) for turn in message.turns]
+        parts: list[bytes] = []
+        batch: list[bytes] = []
+        size = 0
+        for piece, with_clock in pieces:
+            if batch and size + len(piece) > BATCH_BYTES:
+                parts.append(b"".join(batch))
+                batch, size = [], 0
+            batch += (piece, with_clock)
+            size += len(piece) + len(with_clock)
+        return (*parts, b"".join(batch))
 
-    def _parts(self, update: Update) -> Iterator[bot_pb2.RefereeMessage]:
-        part, size = bot_pb2.RefereeMessage(), 0
-        for over in update.deals_over:
-            added = self._add_deal_over(part, over)
-            size += added.ByteSize()
-            if size > BATCH_BYTES:
-                yield part
-                part, size = bot_pb2.RefereeMessage(), 0
-        for turn in update.turns:
-            wire = self._turn(turn)
-            if size + wire.ByteSize() > BATCH_BYTES:
-                yield _with_clock(part, update.clock)
-                part, size = bot_pb2.RefereeMessage(), 0
-            size += wire.ByteSize()
-            part.turns.append(wire)
-        yield _with_clock(part, update.clock)
-
-    def _turn(self, turn: Turn) -> bot_pb2.Turn:
-        wire = bot_pb2.Turn(
+    def _turn(self, turn: Turn) -> bytes:
+        frame = bot_pb2.Turn(
             id=turn.id, table=turn.table, deal=turn.deal, kind=_TURN_KINDS[turn.kind]
         )
-        view = turn.view
-        _fill_view(wire.view, view)
-        declares = self._declarations(view)
-        wire.actions.extend([_action(action, declares.get(action, 0)) for action in turn.actions])
-        _add_events(wire.events, turn.events)
-        return wire
+        declares = self._declarations(turn.view)
+        parts = [frame.SerializeToString(), _view(turn.view)]
+        parts += [_action(action, declares.get(action, _NO_COMBINATION)) for action in turn.actions]
+        parts += [_turn_event(event) for event in turn.events]
+        return _field(bot_pb2.RefereeMessage.TURNS_FIELD_NUMBER, b"".join(parts))
 
     def _declarations(self, view: Observation) -> dict[Action, bot_pb2.Combination.ValueType]:
         """Return the actions by which a seat would declare a combination."""
@@ -129,7 +122,8 @@ class Wire:
         combination = _COMBINATIONS[held.combination]
         return {Action.of(kind, held.cards): combination for kind in _DECLARING}
 
-    def _add_deal_over(self, message: bot_pb2.RefereeMessage, over: DealOver) -> bot_pb2.DealOver:
+    def _deal_over(self, over: DealOver) -> bytes:
+        message = bot_pb2.RefereeMessage()
         outcome = over.outcome
         wire = message.deals_over.add(
             table=over.table,
@@ -149,8 +143,8 @@ class Wire:
             wire.captured.add(cards=_cards(cards))
         for seat, cards, _, beats in over.last_trick:
             wire.last_trick.add(seat=seat, cards=_cards(cards), beats=beats)
-        _add_events(wire.events, over.events)
-        return wire
+        wire.events.extend([_event(event) for event in over.events])
+        return message.SerializeToString()
 
 
 def goodbye(message: Goodbye) -> bytes:
@@ -168,63 +162,154 @@ def _option(value: object) -> str:
     return str(value)
 
 
-def _with_clock(
-    part: bot_pb2.RefereeMessage, reading: ClockReading | None
-) -> bot_pb2.RefereeMessage:
-    if reading is not None and part.turns:
-        part.clock.last_answer_us = reading.last_answer_us
-        part.clock.time_left_us = reading.time_left_us
-        part.clock.bank_left_us = reading.bank_left_us
-    return part
+# Serialized messages of one type may be joined, and repeated fields then add up. So whatever comes
+# again and again is made into bytes once, with the number of the field it goes into.
 
 
-def _fill_view(wire: bot_pb2.View, view: Observation) -> None:
-    wire.seat, wire.seats = view.seat, view.seats
-    wire.dealer, wire.leader = view.dealer, view.leader
-    wire.hand.extend(_cards(view.hand))
-    if view.trump is not None:
-        wire.trump = _SUITS[view.trump]
-    if view.indicator is not None:
-        wire.indicator = _CARDS[view.indicator]
-    wire.stock = view.stock
-    _fill_table(wire.table, view.table)
-    for cards, hidden in view.captured:
-        wire.captured.add(cards=_cards(cards), hidden=hidden)
-    wire.hand_counts.extend(view.hand_counts)
-    for seat, cards in enumerate(view.known):
-        if cards:
-            wire.known.add(seat=seat, cards=_cards(cards))
-    wire.stake, wire.proposed, wire.offered = view.stake, view.proposed, view.offered
-    if view.out:
-        wire.out.extend(view.out)
-    wire.end_turned = view.end_turned
+def _field(number: int, data: bytes) -> bytes:
+    """Return a message as the value of a field of the message around it."""
+    key = number << 3 | _DELIMITED
+    return _varint(key) + _varint(len(data)) + data
 
 
-def _add_events(wire: _Events, events: Iterable[SeenEvent]) -> None:
-    for kind, seat, cards, hidden, combination, stake in events:
-        event = wire.add(kind=_EVENT_KINDS[kind], hidden=hidden, number=stake)
-        if seat >= 0:
-            event.seat = seat
-        if cards:
-            event.cards.extend(_cards(cards))
-        if combination is not None:
-            event.combination = _COMBINATIONS[combination]
+def _varint(value: int) -> bytes:
+    low = bytearray()
+    while value > _LOW_BITS:
+        low.append(value & _LOW_BITS | _LOW_BITS + 1)
+        value >>= _LOW_WIDTH
+    low.append(value)
+    return bytes(low)
 
 
-def _fill_table(wire: _TablePlays, plays: Iterable[tuple[int, int, int, bool]]) -> None:
-    for seat, cards, hidden, beats in plays:
-        wire.add(seat=seat, cards=_cards(cards), hidden=hidden, beats=beats)
+def _clock(reading: ClockReading) -> bytes:
+    message = bot_pb2.RefereeMessage()
+    message.clock.last_answer_us = reading.last_answer_us
+    message.clock.time_left_us = reading.time_left_us
+    message.clock.bank_left_us = reading.bank_left_us
+    return message.SerializeToString()
 
 
-@functools.lru_cache(maxsize=1 << 16)
+def _view(view: Observation) -> bytes:
+    parts = [
+        _framed(
+            _Frame(
+                view.seat,
+                view.seats,
+                view.dealer,
+                view.leader,
+                view.trump,
+                view.indicator,
+                view.stake,
+                view.proposed,
+                view.offered,
+                view.out,
+                view.end_turned,
+            )
+        ),
+        _counts(view.stock, view.hand_counts),
+        _hand(view.hand),
+    ]
+    parts += [_play(play) for play in view.table]
+    parts += [_pile(pile) for pile in view.captured]
+    parts += [_known(seat, cards) for seat, cards in enumerate(view.known) if cards]
+    return _field(bot_pb2.Turn.VIEW_FIELD_NUMBER, b"".join(parts))
+
+
+class _Frame(NamedTuple):
+    """What changes seldom in a view."""
+
+    seat: int
+    seats: int
+    dealer: int
+    leader: int
+    trump: int | None
+    indicator: int | None
+    stake: int
+    proposed: int
+    offered: int
+    out: tuple[int, ...]
+    end_turned: bool
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _framed(frame: _Frame) -> bytes:
+    return bot_pb2.View(
+        seat=frame.seat,
+        seats=frame.seats,
+        dealer=frame.dealer,
+        leader=frame.leader,
+        trump=_SUITS[frame.trump] if frame.trump is not None else bot_pb2.SUIT_UNSPECIFIED,
+        indicator=_CARDS[frame.indicator]
+        if frame.indicator is not None
+        else bot_pb2.CARD_UNSPECIFIED,
+        stake=frame.stake,
+        proposed=frame.proposed,
+        offered=frame.offered,
+        out=frame.out,
+        end_turned=frame.end_turned,
+    ).SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _counts(stock: int, hand_counts: tuple[int, ...]) -> bytes:
+    return bot_pb2.View(stock=stock, hand_counts=hand_counts).SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _hand(cards: int) -> bytes:
+    return bot_pb2.View(hand=_cards(cards)).SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
 def _cards(mask: int) -> tuple[bot_pb2.Card.ValueType, ...]:
     return tuple(_CARDS[card] for card in Cards(mask))
 
 
-@functools.lru_cache(maxsize=1 << 16)
-def _action(action: Action, combination: bot_pb2.Combination.ValueType) -> bot_pb2.Action:
-    return bot_pb2.Action(
+@functools.lru_cache(maxsize=CACHED)
+def _play(play: TablePlay) -> bytes:
+    seat, cards, hidden, beats = play
+    view = bot_pb2.View()
+    view.table.add(seat=seat, cards=_cards(cards), hidden=hidden, beats=beats)
+    return view.SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _pile(pile: Pile) -> bytes:
+    view = bot_pb2.View()
+    view.captured.add(cards=_cards(pile.cards), hidden=pile.hidden)
+    return view.SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _known(seat: int, cards: int) -> bytes:
+    view = bot_pb2.View()
+    view.known.add(seat=seat, cards=_cards(cards))
+    return view.SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _action(action: Action, combination: bot_pb2.Combination.ValueType) -> bytes:
+    turn = bot_pb2.Turn()
+    turn.actions.add(
         kind=_ACTION_KINDS[action.kind], cards=_cards(action.cards), combination=combination
+    )
+    return turn.SerializeToString()
+
+
+@functools.lru_cache(maxsize=CACHED)
+def _turn_event(event: SeenEvent) -> bytes:
+    return bot_pb2.Turn(events=[_event(event)]).SerializeToString()
+
+
+def _event(event: SeenEvent) -> bot_pb2.Event:
+    kind, seat, cards, hidden, combination, stake = event
+    return bot_pb2.Event(
+        kind=_EVENT_KINDS[kind],
+        seat=max(seat, 0),
+        cards=_cards(cards),
+        hidden=hidden,
+        combination=_COMBINATIONS[combination] if combination else _NO_COMBINATION,
+        number=stake,
     )
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from bots.raw import Stream, connect
 from legs import Played, play, spec
 
 from referee.match import FaultKind, TimeControl
@@ -124,6 +125,19 @@ def test_a_second_stream_is_refused_without_penalty() -> None:
     played = play(spec(), STEADY, ("second_stream",))
     assert not played.leg.faults
     assert played.outputs[1].splitlines() == ["['GOODBYE_REFUSED'] ALREADY_EXISTS"] * 2
+
+
+def test_over_tcp_only_the_token_opens_the_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger is refused, and the bot that knows the token still gets its Welcome."""
+    with Reception(spec(), 0) as reception:
+        port = reception.listen_tcp("127.0.0.1", "secret")
+        monkeypatch.setenv("ARENA_ADDRESS", f"127.0.0.1:{port}")
+        for token, name in (("guess", "goodbye"), ("", "goodbye"), ("secret", "welcome")):
+            with connect() as channel:
+                stream = Stream(channel)
+                stream.hello(token=token)
+                assert next(iter(stream)).HasField(name)
+                assert reception.inbox.waiting() == 0
 
 
 def test_an_unknown_protocol_is_refused_in_words() -> None:

@@ -41,9 +41,9 @@ class Stream:
         """End our half of the stream."""
         self._outgoing.put(None)
 
-    def hello(self, protocol: int = 1) -> None:
+    def hello(self, protocol: int = 1, token: str = "") -> None:
         """Say hello."""
-        hello = bot_pb2.Hello(name="raw", protocol=protocol)
+        hello = bot_pb2.Hello(name="raw", protocol=protocol, token=token)
         self.send(bot_pb2.BotMessage(hello=hello).SerializeToString())
 
     def choose(self, *choices: tuple[int, int]) -> None:
