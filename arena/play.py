@@ -18,7 +18,7 @@ from arena.jobs import MatchDescription
 from arena.owners import ownership
 from arena.queries import PROCESS
 from arena.runner import deal_table, run_match, sides
-from arena.sandbox import BotSource, EngineMissingError, find_sandbox
+from arena.sandbox import BotSource, EngineMissingError, ImageMissingError, find_sandbox
 from arena.sandbox.slots import plan_slots
 from arena.stats import PlayedMatch, score_per_deal
 from arena.store import Store
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from referee.rules import Rules
 
 CONTAINER = "container"
+PATH_BEGINS = (".", "/", "~")
 SERIES_TABLES = 8
 """Deals side by side where they do not depend on each other: one message carries their turns."""
 
@@ -120,8 +121,8 @@ def play(
         SpecError: The variant cannot be played like this.
         PlatformError: The platform failed, not a bot.
     """
-    if options.record is not None and options.record.exists():
-        raise RefusedError(f"{options.record} exists", "name another file or remove it")
+    if options.record is not None:
+        _check_target(options.record)
     contestants = _distinct([find_contestant(home, word, backend, say) for word in options.bots])
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
         workplace = Home(Path(folder))
@@ -191,6 +192,14 @@ def _played(result: MatchResult, labels: Sequence[str]) -> PlayedMatch:
     )
 
 
+def _check_target(target: Path) -> None:
+    """Refuse a place for the record before anything is played."""
+    if target.exists():
+        raise RefusedError(f"{target} exists", "name another file or remove it")
+    if not target.parent.is_dir():
+        raise RefusedError(f"there is no folder {target.parent}", "make it, or name another file")
+
+
 def _keep(record: Path, target: Path) -> None:
     """Put the record where it was asked for: there whole or not at all, and never over a file."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
@@ -226,12 +235,14 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
         return _from_version(known, backend)
     if folder.is_dir():
         return _from_folder(folder, backend, say)
-    if backend == PROCESS:
-        raise NotFoundError(
-            f"there is no bot {word!r}, neither submitted nor a folder",
-            with_near("arena bot list shows the submitted ones", word, _submitted_names(home)),
-        )
-    return _from_image(word)
+    hint = with_near("arena bot list shows the submitted ones", word, _submitted_names(home))
+    if backend == PROCESS or word.startswith(PATH_BEGINS):
+        raise NotFoundError(f"there is no bot {word!r}, neither submitted nor a folder", hint)
+    try:
+        return _from_image(word)
+    except ImageMissingError as error:
+        message = f"there is no bot {word!r}, neither submitted nor a folder, and {error.message}"
+        raise NotFoundError(message, hint) from error
 
 
 def _submitted(home: Home, word: str) -> BotVersionInfo | None:

@@ -564,6 +564,18 @@ def test_json_is_alone_on_stdout(used: Path) -> None:
     assert json.loads(done.stdout)["tournament"]["state"] == "finished"
 
 
+@pytest.mark.parametrize("record", ["taken.jsonl", "no/folder.jsonl"])
+def test_record_that_cannot_be_kept_is_refused_before_play(
+    record: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody waits for a match to learn that its record has no place."""
+    monkeypatch.chdir(tmp_path)
+    Path("taken.jsonl").touch()
+    line = ["play", "nobody", "nobody", "--sandbox", "process", "--record", record]
+    assert main(line) == 2
+    assert "name another file" in capsys.readouterr().err
+
+
 def test_failed_run_says_how_to_go_on(
     used: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

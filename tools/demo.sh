@@ -15,12 +15,14 @@ run() {
 }
 
 sandbox=docker
-if "$arena" bot submit random sample_bots/random >/dev/null; then
+echo "building the first bot; where no base image can be fetched, one is made, which takes a minute"
+if said=$("$arena" bot submit random sample_bots/random 2>&1); then
     :
 elif [ $? -eq 3 ]; then
     sandbox=process
-    echo "no container engine or no base image: going on with plain processes"
+    echo "no container engine or no base image here: going on with plain processes"
 else
+    echo "$said" >&2
     exit 1
 fi
 

@@ -57,11 +57,13 @@ def bot() -> None:
 @common_options
 @pass_app
 def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool) -> None:
-    """Take in SOURCE as the next version of the bot NAME, and print its id and digest.
+    """Take in a bot and print its id and digest.
 
-    SOURCE is a folder with a Dockerfile, an image, or an archive made by `docker save`. A folder's
-    Dockerfile runs on this machine while the image is built: submit folders of people you trust,
-    and ask strangers for images. With --sandbox process, a folder with the program itself.
+    SOURCE becomes the next version of NAME; what a version runs never changes. SOURCE is a
+    folder with a Dockerfile, an image, or an archive made by `docker save`. A folder's
+    Dockerfile runs on this machine while the image is built: submit folders of people you
+    trust, and ask strangers for images. With --sandbox process, a folder with the program
+    itself.
     """
     with app.new_store() as store:
         version = submit(store, name, source, sandbox, say=app.output.status)

@@ -157,7 +157,7 @@ GAME_OPTIONS = (
         "--seed",
         type=Seed(),
         metavar="SEED",
-        help="A number, a word, or 64 hex digits.  [default: drawn in secret, committed to]",
+        help="A number, a word, or 64 hex digits.  [default: drawn in secret]",
     ),
 )
 
