@@ -41,8 +41,17 @@ class OwnEngine:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        # Without a network of its own it would take the bridge of the machine's engine away.
-        command = ["unshare", "--net", "dockerd", "--host", self.address, "--bridge=none"]
+        # In the same network it would take the bridge of the machine's engine away, and it leaves
+        # a mount behind.
+        command = [
+            "unshare",
+            "--net",
+            "--mount",
+            "dockerd",
+            "--host",
+            self.address,
+            "--bridge=none",
+        ]
         command += ["--iptables=false", "--ip6tables=false", "--pidfile", str(self._folder / "pid")]
         command += ["--data-root", str(self._folder / "data")]
         command += ["--exec-root", str(self._folder / "exec")]
