@@ -1,9 +1,14 @@
-"""What a seat may choose: an action is a kind and a set of cards, packed into one int."""
+"""What a seat may choose: a kind and a set of cards.
+
+There is one action object for each kind and set, so actions are compared by identity: that, and
+reading their parts as attributes, is what makes millions of deals affordable.
+"""
 
 import enum
-from typing import Final, Self
+import weakref
+from typing import Final
 
-from referee.cards import ALL_CARDS, CARD_COUNT, Cards
+from referee.cards import Cards
 
 
 class ActionError(ValueError):
@@ -34,18 +39,35 @@ _WITH_CARDS = frozenset(
 )
 
 
-class Action(int):
-    """A choice: the bits of its cards, and above them its kind."""
+class Action:
+    """A choice; get one by Action.of or Action.parse.
 
-    __slots__ = ()
+    Attributes:
+        kind: What is done.
+        mask: The cards it is done with as a plain bitmask; 0 where the kind takes none.
+        size: How many cards they are.
+    """
 
-    @classmethod
-    def of(cls, kind: ActionKind, cards: int = 0) -> Self:
+    __slots__ = ("__weakref__", "kind", "mask", "size")
+
+    kind: ActionKind
+    mask: int
+    size: int
+
+    @staticmethod
+    def of(kind: ActionKind, cards: int = 0) -> "Action":
         """Return the action of that kind with those cards (a bitmask)."""
-        return cls(kind << CARD_COUNT | cards)
+        key = kind, int(cards)
+        action = _ACTIONS.get(key)
+        if action is None:
+            action = Action.__new__(Action)
+            action.kind, action.mask = key
+            action.size = action.mask.bit_count()
+            _ACTIONS[key] = action
+        return action
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
+    @staticmethod
+    def parse(text: str) -> "Action":
         """Return the action that a text such as "lead 8S TS" or "pass" names.
 
         Raises:
@@ -60,25 +82,28 @@ class Action(int):
         if bool(cards) != (kind in _WITH_CARDS):
             needs = "needs cards" if kind in _WITH_CARDS else "takes no cards"
             raise ActionError(f"no action {text!r}: {word} {needs}")
-        return cls.of(kind, cards)
-
-    @property
-    def kind(self) -> ActionKind:
-        """What is done."""
-        return ActionKind(self >> CARD_COUNT)
+        return Action.of(kind, cards)
 
     @property
     def cards(self) -> Cards:
         """The cards it is done with; empty where the kind takes none."""
-        return Cards(self & ALL_CARDS)
+        return Cards(self.mask)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Another process must get its own one object for the kind and cards.
+        return Action.of, (self.kind, self.mask)
 
     def __str__(self) -> str:
         word = self.kind.name.lower()
-        return f"{word} {self.cards}" if self.cards else word
+        return f"{word} {self.cards}" if self.mask else word
 
     def __repr__(self) -> str:
         return f"Action.parse({str(self)!r})"
 
+
+_ACTIONS: Final[weakref.WeakValueDictionary[tuple[ActionKind, int], Action]] = (
+    weakref.WeakValueDictionary()
+)
 
 PASS: Final = Action.of(ActionKind.PASS)
 CLAIM: Final = Action.of(ActionKind.CLAIM)

@@ -67,6 +67,8 @@ def held_by_hand(rules: Rules, trump: Suit | None, *, end_turned: bool) -> dict[
         for equal in _ON_A_PAR_WITH_BURA & levels.keys():
             if bura in levels and effects[bura] is effects[equal]:
                 levels[equal] = levels[bura]
+    # A hand counts as the highest of what it holds, and a par may stand above its place.
+    listed.sort(key=lambda entry: (order.index(effects[entry[1]]), levels[entry[1]]))
     held: dict[int, Held] = {}
     for number, combination in listed:
         doubled = combination is Combination.MOSCOW and rules.hand_size == 4  # noqa: PLR2004
@@ -95,7 +97,7 @@ def _hands(rules: Rules, combination: Combination, trump: Suit | None) -> Iterat
         for three in itertools.combinations(_ACES, 3):
             aces = mask_of(three)
             for fourth in full_deck(rules.deck):
-                if not aces >> fourth & 1:
+                if not _ACES >> fourth & 1:
                     yield aces | 1 << fourth, aces
         return
     for hand in _whole_hands(rules, combination, trump):

@@ -24,17 +24,17 @@ from referee.actions import (
 from referee.beating import strengths
 from referee.cards import (
     ALL_CARDS,
-    CARD_COUNT,
     RED_SUITS,
     Cards,
     Suit,
     is_end,
+    mask_of,
     points,
     rank_of,
     suit_of,
 )
 from referee.combinations import Effect, Held
-from referee.dealing import NOWHERE, DealSource, TurnedUp, cut_for_lead, turn_indicator
+from referee.dealing import NOWHERE, DealSource, cut_for_lead, turn_indicator
 from referee.events import EVERYBODY, NOBODY, Event, EventKind
 from referee.options import Combination, Rules
 from referee.outcomes import HIGHEST_STAKE, Outcome, Reason, highest_weight
@@ -54,11 +54,13 @@ _HIGH_MARK, _LOW_MARK = 31, 21
 _SEATS: Final = tuple(
     tuple(seat for seat in range(12) if waiting >> seat & 1) for waiting in range(1 << 12)
 )
+_ALONE: Final = tuple((seat,) for seat in range(12))
 
 _DEAL, _LEAD, _PLAY = EventKind.DEAL, EventKind.LEAD, EventKind.PLAY
 _BEAT, _HIDE, _TAKE, _DRAW = EventKind.BEAT, EventKind.HIDE, EventKind.TAKE, EventKind.DRAW
 _INDICATOR = EventKind.INDICATOR
-_FIRST_HIDE: Final = ActionKind.HIDE << CARD_COUNT
+_PLAYS: Final = frozenset({_LEAD, _PLAY, _BEAT, _HIDE})
+_HIDE_ACTION: Final = ActionKind.HIDE
 
 
 class IllegalActionError(ValueError):
@@ -111,16 +113,12 @@ class State:
         hands: The hand of each seat as a bitmask.
         captured: The cards each seat captured as a bitmask.
         tricks: How many tricks each seat took.
-        table: The plays of the trick in progress, the lead first.
-        last_trick: The plays of the trick before it.
-        last_taker: Who took that trick, or None before there was one.
+        last_taker: Who took the last trick, or None before there was one.
         asked: The seats that must choose now, ascending; empty when the deal is over.
         window: Whether all of them were asked at the same moment, each whatever it holds.
         stake: The stake of the deal in force.
         proposed: The stake of a raise that waits for answers, else 0.
         active: The seats in the deal as a bitmask; who declines a raise leaves it.
-        closed: The cards on the table and captured that lie face down, as a bitmask.
-        knows_closed: For each seat the closed cards it knows, as a bitmask.
         public: Cards in hands that everybody knows to be there, as a bitmask.
         outcome: How the deal ended, or None while it goes on.
         events: What happened so far.
@@ -152,16 +150,13 @@ class State:
         "active",
         "asked",
         "captured",
-        "closed",
         "dealer",
         "end_turned",
         "events",
         "first_leader",
         "hands",
         "indicator",
-        "knows_closed",
         "last_taker",
-        "last_trick",
         "leader",
         "offered",
         "outcome",
@@ -170,7 +165,6 @@ class State:
         "rules",
         "seats",
         "stake",
-        "table",
         "tricks",
         "trump",
         "window",
@@ -189,8 +183,6 @@ class State:
         self.hands: list[int] = []
         self.captured = [0] * seats
         self.tricks = [0] * seats
-        self.table: list[Play] = []
-        self.last_trick: list[Play] = []
         self.last_taker: int | None = None
         self.asked: tuple[int, ...] = ()
         self.window = False
@@ -198,8 +190,6 @@ class State:
         self.proposed = 0
         self.offered = 0
         self.active = tables.everyone
-        self.closed = 0
-        self.knows_closed = [0] * seats
         self.public = 0
         self.outcome: Outcome | None = None
         self.events: list[Event] = []
@@ -220,7 +210,7 @@ class State:
         self._best_seat = self.leader
         self._plays = tables.plays[1]
         self._trumps: TrumpTables
-        self._turned: TurnedUp | None = None
+        self._turned: tuple[int, ...] = ()
         self._turn = TurnKind.LEAD
         self._step: Step = State._choose_lead
 
@@ -243,19 +233,59 @@ class State:
         Raises:
             IllegalActionError: The seat is not asked, or may not do that.
         """
-        if action not in self._options[seat]:
+        options = self._options
+        if action not in options[seat]:
             raise IllegalActionError(
-                f"seat {seat} may not {action}: expected one of its {len(self._options[seat])}"
+                f"seat {seat} may not {action}: expected one of its {len(options[seat])}"
                 " legal actions"
             )
-        self._options[seat] = NOTHING
+        options[seat] = NOTHING
         step = self._step
-        if step is _CHOOSE_LEAD:
-            self._choose_lead(seat, action)
-        elif step is _RESPOND:
+        if step is _RESPOND:
             self._respond(seat, action)
-        else:
+        elif step is not _CHOOSE_LEAD or action is CLAIM:
             step(self, seat, action)
+        else:
+            self._choices[seat] = action
+            waiting = self._waiting = self._waiting ^ (1 << seat)
+            if waiting:
+                self.asked = _SEATS[waiting]
+            else:
+                self._close_window()
+
+    @property
+    def table(self) -> tuple[Play, ...]:
+        """The plays of the trick in progress, the lead first."""
+        return self._plays_before(self.events)
+
+    @property
+    def last_trick(self) -> tuple[Play, ...]:
+        """The plays of the trick that was taken last, the lead first."""
+        for end in range(len(self.events), 0, -1):
+            if self.events[end - 1][0] is _TAKE:
+                return self._plays_before(self.events[: end - 1])
+        return ()
+
+    @staticmethod
+    def _plays_before(events: Sequence[Event]) -> tuple[Play, ...]:
+        """Return the plays at the end of the events, back to the last trick taken."""
+        plays: list[Play] = []
+        for kind, seat, cards, _, _ in reversed(events):
+            if kind is _TAKE:
+                break
+            if kind in _PLAYS:
+                plays.append((seat, cards, kind is not _HIDE, kind in (_LEAD, _BEAT)))
+        return tuple(reversed(plays))
+
+    def closed_to(self, seat: int) -> int:
+        """Return the cards laid face down in this deal that the seat does not know."""
+        closed = known = 0
+        for kind, _, cards, viewers, _ in self.events:
+            if kind is _HIDE:
+                closed |= cards
+            if kind in (_HIDE, EventKind.LOOK) and viewers >> seat & 1:
+                known |= cards
+        return closed & ~known
 
     @property
     def guessing(self) -> bool:
@@ -306,7 +336,7 @@ class State:
             options[leader] = leads[hand]
         else:
             self._waiting = 1 << leader
-            self.asked = _SEATS[1 << leader]
+            self.asked = _ALONE[leader]
             self._options[leader] = leads[hand]
         if not trumps.uncombined(hands):
             self._open_with_combinations()
@@ -327,7 +357,7 @@ class State:
         self._holders = {
             seat: held[hands[seat]] for seat in self._orders[self.leader] if hands[seat] in held
         }
-        if not self._tables.claim_first and self._win_by_combination():
+        if self._wins_at_once() and self._win_by_combination():
             return
         cap = self._tables.hand_size if self._tables.uncapped else self._cap()
         for seat, each in self._holders.items():
@@ -340,25 +370,37 @@ class State:
             if lead not in self._options[seat]:
                 self._options[seat] = (lead, *self._options[seat])
 
+    def _wins_at_once(self) -> bool:
+        """Tell whether no claim of the seat due to lead goes before a winning combination."""
+        if not self._tables.claim_first:
+            return True
+        # Its own side's combination wins without being declared: a claim could only lose by it.
+        winner = self._best_winning()
+        return winner is not None and bool(self._tables.sides[self.leader] >> winner & 1)
+
     def _choose_lead(self, seat: int, action: Action) -> None:
-        tables = self._tables
-        if action == CLAIM and tables.claim_first:
+        """Take a claim made instead of a lead; other choices before a lead only wait."""
+        if self._tables.claim_first:
             self._claim(seat)
             return
-        waiting = self._waiting = self._waiting ^ (1 << seat)
-        choices = self._choices
-        choices[seat] = action
-        if waiting:
-            self.asked = _SEATS[waiting]
-            return
+        self._choices[seat] = action
+        self._waiting ^= 1 << seat
+        if self._waiting:
+            self.asked = _SEATS[self._waiting]
+        else:
+            self._close_window()
+
+    def _close_window(self) -> None:
+        """Carry out what was chosen before a lead, now that all have chosen."""
         self.window = False
         leader = self.leader
+        choice = self._choices[leader]
         if self._holders:
             self._settle_combinations()
-        elif tables.simple_leads:
-            self._lead(leader, choices[leader] & ALL_CARDS)
+        elif self._tables.simple_leads:
+            self._lead(leader, choice.mask, choice.size)
         else:
-            self._before_lead(choices[leader], 0)
+            self._before_lead(choice, 0)
 
     def _settle_combinations(self) -> None:
         if self._win_by_combination():
@@ -384,8 +426,8 @@ class State:
         """Tell whether the seat stops, or leads its combination whole."""
         held, choice = self._holders[seat], self._choices[seat]
         if seat != self.leader:
-            return choice != PASS
-        return held.effect is Effect.STOPS and choice == Action.of(ActionKind.LEAD, held.cards)
+            return choice is not PASS
+        return held.effect is Effect.STOPS and choice is Action.of(ActionKind.LEAD, held.cards)
 
     def _is_blocked(self, best: int) -> bool:
         """Tell whether somebody holds in silence what is stronger than the best stop."""
@@ -394,17 +436,23 @@ class State:
             held.level < level for held in self._holders.values()
         )
 
-    def _win_by_combination(self) -> bool:
-        """End the deal by the best winning combination; the holders stand in turn order."""
+    def _best_winning(self) -> int | None:
+        """Return who holds the best winning combination; the holders stand in turn order."""
         winning = {seat: held for seat, held in self._holders.items() if held.effect is Effect.WINS}
         if not winning:
-            return False
+            return None
         level = min(held.level for held in winning.values())
         rivals = [seat for seat, held in winning.items() if held.level == level]
-        winner = rivals[0]
-        if winning[winner].combination is Combination.BURA:
-            winner = self._best_bura(rivals)
-        held = winning[winner]
+        if winning[rivals[0]].combination is Combination.BURA:
+            return self._best_bura(rivals)
+        return rivals[0]
+
+    def _win_by_combination(self) -> bool:
+        """End the deal by the best winning combination, if there is one."""
+        winner = self._best_winning()
+        if winner is None:
+            return False
+        held = self._holders[winner]
         self.events.append(
             (EventKind.COMBINATION, winner, self.hands[winner], EVERYBODY, held.number)
         )
@@ -430,7 +478,7 @@ class State:
         """Claim, or ask whether to raise before the chosen lead or offer is made."""
         self._choices[self.leader] = action
         self._declared = number
-        if action == CLAIM:
+        if action is CLAIM:
             self._claim(self.leader)
         elif self._may_raise(self.leader):
             self._ask(self.leader, TurnKind.RAISE, _RAISE_OR_NOT, State._choose_raise)
@@ -439,20 +487,24 @@ class State:
 
     def _make_lead(self) -> None:
         action = self._choices[self.leader]
-        cards = action & ALL_CARDS
-        if action >> CARD_COUNT != ActionKind.OFFER:
-            self._lead(self.leader, cards, self._declared)
+        cards = action.mask
+        if action.kind is not ActionKind.OFFER:
+            self._lead(self.leader, cards, action.size, self._declared)
             return
         self.offered = cards
         self.events.append((EventKind.OFFER, self.leader, cards, self._sees(self.leader), 0))
-        neighbour = self._orders[self.leader][1]
-        self._ask(neighbour, TurnKind.OFFER, _ANSWER_OFFER, State._answer_offer)
+        neighbours = [seat for seat in self._orders[self.leader][1:] if self.hands[seat]]
+        if neighbours:
+            self._ask(neighbours[0], TurnKind.OFFER, _ANSWER_OFFER, State._answer_offer)
+        else:
+            self.offered = 0
+            self._lead(self.leader, cards, cards.bit_count())
 
     def _answer_offer(self, seat: int, action: Action) -> None:
         cards, self.offered = self.offered, 0
-        if action == ACCEPT:
+        if action is ACCEPT:
             self.events.append((EventKind.ACCEPT, seat, 0, 0, 0))
-            self._lead(self.leader, cards)
+            self._lead(self.leader, cards, cards.bit_count())
         else:
             self.events.append((EventKind.REFUSE, seat, 0, 0, 0))
             self._ask_ordinary_lead()
@@ -463,13 +515,13 @@ class State:
         self._ask(self.leader, _LEAD_TURN, leads, State._lead_ordinarily)
 
     def _lead_ordinarily(self, seat: int, action: Action) -> None:
-        self._lead(seat, action & ALL_CARDS)
+        self._lead(seat, action.mask, action.size)
 
     def _ask(self, seat: int, turn: TurnKind, options: Actions, step: Step) -> None:
         self._turn = turn
         self._step = step
         self._options[seat] = options
-        self.asked = _SEATS[1 << seat]
+        self.asked = _ALONE[seat]
 
     def _sees(self, seat: int) -> int:
         """Return who sees a card in the hand of that seat, as a bitmask."""
@@ -485,7 +537,7 @@ class State:
         )
 
     def _choose_raise(self, seat: int, action: Action) -> None:
-        if action == RAISE:
+        if action is RAISE:
             self._propose(seat)
         else:
             self.events.append((EventKind.PASS, seat, 0, 0, 0))
@@ -512,12 +564,13 @@ class State:
         self._ask(seat, TurnKind.RAISED, options, State._answer_raise)
 
     def _answer_raise(self, seat: int, action: Action) -> None:
-        if action == RAISE:
+        if action is RAISE:
             self._propose(seat)
             return
-        if action == DECLINE:
+        if action is DECLINE:
             self.events.append((EventKind.DECLINE, seat, 0, 0, self.stake))
             if self._leave(seat):
+                self.proposed = 0
                 return
         else:
             self.events.append((EventKind.ACCEPT, seat, 0, 0, self.proposed))
@@ -549,21 +602,20 @@ class State:
 
     # The trick.
 
-    def _lead(self, seat: int, cards: int, number: int = 0) -> None:
+    def _lead(self, seat: int, cards: int, size: int, number: int = 0) -> None:
         hands = self.hands
         tables = self._tables
         hands[seat] ^= cards
-        self.table = [(seat, cards, True, True)]
         self.events.append((_LEAD, seat, cards, EVERYBODY, number))
         self._pot = self._target = cards
         self._best_seat = seat
-        plays = self._plays = tables.plays[cards.bit_count()]
+        plays = self._plays = tables.plays[size]
         self._turn = _RESPOND_TURN
         self._step = _RESPOND
         if tables.plain_answers:
             seat = self._next[seat]
             self._options[seat] = plays[hands[seat]]
-            self.asked = _SEATS[1 << seat]
+            self.asked = _ALONE[seat]
         else:
             self._next_response(seat)
 
@@ -581,54 +633,38 @@ class State:
         if self._tables.closed_all:
             options = self._trumps.closed_plays(options, self._target)
         self._options[seat] = options
-        self.asked = _SEATS[1 << seat]
+        self.asked = _ALONE[seat]
 
     def _respond(self, seat: int, action: Action) -> None:
-        cards = action & ALL_CARDS
+        cards = action.mask
         hands = self.hands
-        if action >= _FIRST_HIDE:
-            self._hide(seat, cards)
-        elif action == CLAIM:
+        if action.kind is _HIDE_ACTION:
+            if self.public and self.rules.hands == "private":
+                # A card known to be in this hand may now be one of those that lie face down.
+                self.public &= ~hands[seat]
+            self.events.append((_HIDE, seat, cards, self._tables.drawn_for[seat], 0))
+        elif action is CLAIM:
             self._claim(seat)
             return
         else:
             for able, count in self._trumps.demands[self._target]:
                 if (able & cards).bit_count() < count:
-                    self.table.append((seat, cards, True, False))
                     self.events.append((_PLAY, seat, cards, EVERYBODY, 0))
                     break
             else:
                 self._target = cards
                 self._best_seat = seat
-                self.table.append((seat, cards, True, True))
                 self.events.append((_BEAT, seat, cards, EVERYBODY, 0))
         hands[seat] ^= cards
         self._pot |= cards
-        seat = self._next[seat]
-        if seat == self.leader:
+        after = self._next[seat]
+        if after == self.leader:
             self._take()
         elif self._tables.plain_answers:
-            self._options[seat] = self._plays[hands[seat]]
-            self.asked = _SEATS[1 << seat]
+            self._options[after] = self._plays[hands[after]]
+            self.asked = _ALONE[after]
         else:
-            self._next_response(self.table[-1][0])
-
-    def _hide(self, seat: int, cards: int) -> None:
-        viewers = self._tables.drawn_for[seat]
-        self.closed |= cards
-        self.knows_closed[seat] |= cards
-        if self.public:
-            self._hide_what_is_known(seat, cards)
-        self.table.append((seat, cards, False, False))
-        self.events.append((_HIDE, seat, cards, viewers, 0))
-
-    def _hide_what_is_known(self, seat: int, cards: int) -> None:
-        if self.rules.hands == "open":
-            for viewer in range(self.seats):
-                self.knows_closed[viewer] |= cards
-        else:
-            # A card known to be in this hand may now be one of those that lie face down.
-            self.public &= ~self.hands[seat]
+            self._next_response(seat)
 
     def _take(self) -> None:
         taker = self._best_seat
@@ -636,8 +672,6 @@ class State:
         self.tricks[taker] += 1
         self.leader = self.last_taker = taker
         self.events.append((_TAKE, taker, 0, 0, 0))
-        self.last_trick = self.table
-        self.table = []
         if self._tables.plain_taking:
             self._draw()
             self._open_lead()
@@ -647,8 +681,9 @@ class State:
     def _take_with_care(self, taker: int) -> None:
         """Let the taker look or claim before the draw, where the rules allow it."""
         tables = self._tables
-        if tables.taker_looks and self._pot & self.closed and self._coming_draws():
-            self._look(taker)
+        seen = self.closed_to(taker) & self._pot
+        if tables.taker_looks and seen and self._coming_draws():
+            self.events.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
         if tables.claim_on_taking and (
             self.rules.final_claim == "yes" or not self._all_is_played()
         ):
@@ -660,14 +695,8 @@ class State:
     def _all_is_played(self) -> bool:
         return not any(self.hands) and not self._coming_draws()
 
-    def _look(self, taker: int) -> None:
-        seen = self._pot & self.closed & ~self.knows_closed[taker]
-        self.knows_closed[taker] |= seen
-        if seen:
-            self.events.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
-
     def _claim_or_draw(self, seat: int, action: Action) -> None:
-        if action == CLAIM:
+        if action is CLAIM:
             self._claim(seat)
             return
         self.events.append((EventKind.PASS, seat, 0, 0, 0))
@@ -755,8 +784,8 @@ class State:
         """Ask for the last claim, or settle the deal, when nobody has cards left."""
         if self.rules.goal == "points":
             if self.rules.leftover_points == "last_taker":
-                for card in self._stock[self._drawn :]:
-                    self.captured[self.leader] |= 1 << card
+                self.captured[self.leader] |= mask_of(self.stock)
+                self._drawn = len(self._stock)
             self._decide_by_points()
         elif self.rules.final_claim == "yes" and not self._tables.claim_on_taking:
             self._ask(self.leader, TurnKind.FINAL_CLAIM, _CLAIM_OR_NOT, State._claim_or_end)
@@ -764,7 +793,7 @@ class State:
             self._end_unclaimed()
 
     def _claim_or_end(self, seat: int, action: Action) -> None:
-        if action == CLAIM:
+        if action is CLAIM:
             self._claim(seat)
             return
         self.events.append((EventKind.PASS, seat, 0, 0, 0))
@@ -872,16 +901,17 @@ class State:
 
     def _start(self, leader: int | None, source: DealSource) -> None:
         """Settle who leads, where the rules want it before the deal, deal, and ask."""
+        first_lead = self.rules.first_lead
         if leader is not None:
             self.leader = leader
-        elif self.rules.first_lead == "high_card":
+        elif first_lead == "high_card":
             self._cut(source)
         attempt = 0
         while not self._deal_hands(source, source.deck(attempt)):
             self.events.append((EventKind.REDEAL, NOBODY, 0, 0, 0))
             attempt += 1
         self.first_leader = self.leader
-        if leader is None and self.rules.first_lead == "colour_guess":
+        if leader is None and first_lead == "colour_guess":
             self.leader = source.index("lot", self.seats)
             self._ask(self.leader, TurnKind.COLOUR, _COLOURS, State._guess)
             return
@@ -898,42 +928,58 @@ class State:
 
     def _deal_hands(self, source: DealSource, deck: Sequence[int]) -> bool:
         """Deal one card at a time from the dealer's left; tell whether the deal stands."""
+        tables = self._tables
         seats = self.seats
-        dealt = seats * self._tables.hand_size
+        dealt = tables.dealt
         hands = self.hands = [0] * seats
-        for place in range(seats):
+        for place, seat in enumerate(self._orders[self._next[self.dealer]]):
             hand = 0
             for card in deck[place:dealt:seats]:
                 hand |= 1 << card
-            hands[(self.dealer + 1 + place) % seats] = hand
+            hands[seat] = hand
+        if tables.plain_indicator:
+            card = self.indicator = deck[dealt]
+            stock = self._stock = [*deck[dealt + 1 :], card]
+            self._indicator_at = len(stock) - 1
+            self.trump = card // 9
+            self.end_turned = is_end(card)
+            self._turned = (card,)
+        elif not self._turn_indicator(source, deck[dealt:]):
+            return False
+        trumps = self._trumps = tables.trumps[self.trump, self.end_turned]
+        return trumps.undealt(hands)
+
+    def _turn_indicator(self, source: DealSource, cards: Sequence[int]) -> bool:
+        self._stock = cards
         if self.rules.trump == "none":
-            self._stock = deck[dealt:]
-        else:
-            turned = self._turned = turn_indicator(self.rules, deck[dealt:], source)
-            if turned is None:
-                return False
-            self.trump = suit_of(turned.card)
-            self.end_turned = bool(turned.ends) or is_end(turned.card)
-            self._stock = turned.stock
-            self._indicator_at = turned.place
-            self.indicator = None if turned.place == NOWHERE else turned.card
-        self._trumps = self._tables.trumps[self.trump, self.end_turned]
-        return self._trumps.undealt(hands)
+            return True
+        turned = turn_indicator(self.rules, cards, source)
+        if turned is None:
+            return False
+        self.trump = suit_of(turned.card)
+        self.end_turned = bool(turned.ends) or is_end(turned.card)
+        self.indicator = None if turned.place == NOWHERE else turned.card
+        self._stock = turned.stock
+        self._indicator_at = turned.place
+        self._turned = (*turned.ends, turned.card)
+        return True
 
     def _reveal(self) -> None:
         """Let everybody see what the deal gave."""
         if self.rules.hands == "open":
             self.public = ALL_CARDS
         events = self.events
+        drawn_for = self._tables.drawn_for
         for seat, hand in enumerate(self.hands):
-            events.append((_DEAL, seat, hand, self._tables.drawn_for[seat], 0))
-        if self._turned is not None:
-            for card in self._turned.ends:
+            events.append((_DEAL, seat, hand, drawn_for[seat], 0))
+        if self._turned:
+            *ends, indicator = self._turned
+            for card in ends:
                 events.append((EventKind.END_TURNED, NOBODY, 1 << card, EVERYBODY, 0))
-            events.append((_INDICATOR, NOBODY, 1 << self._turned.card, EVERYBODY, 0))
+            events.append((_INDICATOR, NOBODY, 1 << indicator, EVERYBODY, 0))
 
     def _guess(self, seat: int, action: Action) -> None:
-        red = action == RED
+        red = action is RED
         self.events.append((EventKind.RED if red else EventKind.BLACK, seat, 0, 0, 0))
         if (self.trump in RED_SUITS) != red:
             self.leader = self._orders[seat][1]

@@ -69,7 +69,7 @@ class TrumpTables:
             allowed = tuple(
                 action
                 for action in actions
-                if action.kind is not ActionKind.PLAY or self.demands.met(target, int(action.cards))
+                if action.kind is not ActionKind.PLAY or self.demands.met(target, action.mask)
             )
             self._closed_plays[target, actions] = allowed
         return allowed
@@ -93,6 +93,8 @@ class Tables:
         equal_hands: All seats always hold equally many cards.
         round_robin: Cards are drawn one at a time in turn, and only full rounds of them.
         simple_leads: A chosen lead is always played at once: no offers, raises or late claims.
+        plain_indicator: The card turned up always goes face up under the stock.
+        dealt: How many cards the hands take.
         plain_answers: Every seat has cards to answer with, and may play any of them open.
         plain_taking: Nothing is asked or shown between taking a trick and drawing.
         passes: The choices of seats asked to stop a lead that hold nothing to stop it with.
@@ -113,6 +115,7 @@ class Tables:
         "claim_on_taking",
         "claim_on_turn",
         "closed_all",
+        "dealt",
         "drawn_for",
         "equal_hands",
         "everyone",
@@ -123,6 +126,7 @@ class Tables:
         "ordinary_leads",
         "passes",
         "plain_answers",
+        "plain_indicator",
         "plain_taking",
         "plays",
         "round_robin",
@@ -178,6 +182,12 @@ class Tables:
         )
         self.uncapped = self.equal_hands or rules.short_hand == "give_all"
         self.hand_size = rules.hand_size
+        self.dealt = seats * rules.hand_size
+        self.plain_indicator = (rules.trump, rules.indicator, rules.end_indicator) == (
+            "indicator",
+            "bottom",
+            "keep",
+        )
         self.taker_looks = rules.discards == "taker_looks"
         self.plain_taking = not (self.taker_looks or self.claim_on_taking)
         self.closed_all = rules.discards == "closed_all"

@@ -112,7 +112,7 @@ class Observation(NamedTuple):
 def observe(state: State, seat: int) -> Observation:
     """Return what the seat may know of the deal now."""
     over = state.outcome is not None
-    unknown = 0 if over else state.closed & ~state.knows_closed[seat]
+    unknown = 0 if over else state.closed_to(seat)
     dealt = not state.guessing
     return Observation(
         seat=seat,

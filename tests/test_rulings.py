@@ -212,7 +212,7 @@ def test_ruling_14_stop() -> None:
     play(state, "1 stop 7S TS AS", "0 lead 9H")
 
     assert state.leader == 1
-    assert state.table == [(1, Cards.parse("7S TS AS"), True, True)]
+    assert state.table == ((1, Cards.parse("7S TS AS"), True, True),)
     assert state.hands[0] == Cards.parse("6C 8D 9H")
     nine = Cards.parse("9H")
     assert not any(cards & nine for kind, _, cards, _, _ in state.events if kind > EventKind.DEAL)
