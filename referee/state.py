@@ -357,7 +357,9 @@ class State:
         self._holders = {
             seat: held[hands[seat]] for seat in self._orders[self.leader] if hands[seat] in held
         }
-        if self._wins_at_once() and self._win_by_combination():
+        # Where a claim goes first the leader is asked even if its own combination wins: were it
+        # asked only when another's wins, the question would tell it so in time to claim.
+        if not self._tables.claim_first and self._win_by_combination():
             return
         cap = self._tables.hand_size if self._tables.uncapped else self._cap()
         for seat, each in self._holders.items():
@@ -369,14 +371,6 @@ class State:
             lead = Action.of(ActionKind.LEAD, each.cards)
             if lead not in self._options[seat]:
                 self._options[seat] = (lead, *self._options[seat])
-
-    def _wins_at_once(self) -> bool:
-        """Tell whether no claim of the seat due to lead goes before a winning combination."""
-        if not self._tables.claim_first:
-            return True
-        # Its own side's combination wins without being declared: a claim could only lose by it.
-        winner = self._best_winning()
-        return winner is not None and bool(self._tables.sides[self.leader] >> winner & 1)
 
     def _choose_lead(self, seat: int, action: Action) -> None:
         """Take a claim made instead of a lead; other choices before a lead only wait."""

@@ -176,3 +176,14 @@ def test_a_window_looks_the_same_whatever_others_hold(hand: str) -> None:
     assert observe(state, 0) == observe(plain, 0)
     assert state.legal_actions(0) == plain.legal_actions(0)
     assert state.kind_of_turn(1) is TurnKind.STOP
+
+
+def test_a_holder_of_bura_is_asked_whatever_others_hold() -> None:
+    """That a stronger combination is held elsewhere does not show in who is asked."""
+    rules = VARIANTS["bura-by"]
+    alone = position(rules, "6H 9H TH", "7C 8D 9S", turned="8H")
+    beaten = position(rules, "6H 9H TH", "AC AD AS", turned="8H")
+
+    assert alone.asked == beaten.asked == (0, 1)
+    assert observe(alone, 0) == observe(beaten, 0)
+    assert alone.legal_actions(0) == beaten.legal_actions(0)
