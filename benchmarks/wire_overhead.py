@@ -5,7 +5,9 @@
 A leg is played between two bot processes, and every message of the referee is kept. Then a bare
 gRPC server sends two fresh processes of the same program the same messages in the same order,
 and waits for the same answers. Both are repeated in turn, because machines are noisy. The last line
-is the median ratio of neighbouring times, and its bar; the exit code is 1 above it. The overhead per decision is what the referee does from the last answer of a round to the first
+is the median ratio of neighbouring times, and its bar; the exit code is 1 above it.
+
+The overhead per decision is what the referee does from the last answer of a round to the first
 message of the next one, shared among the decisions of that round.
 """
 
@@ -82,15 +84,15 @@ class Diary:
 
 
 class Listening(Inbox):
-    """An inbox that notes when the last answer was received."""
+    """Another inbox, of which it is noted when the last answer was received."""
 
-    def __init__(self, diary: Diary) -> None:
-        super().__init__()
-        self._diary = diary
+    def __init__(self, inbox: Inbox, diary: Diary) -> None:
+        super().__init__(inbox.clock)
+        self._inbox, self._diary = inbox, diary
 
     def receive(self, until_ns: int) -> Arrival | None:
         """Return the next arrival."""
-        arrival = super().receive(until_ns)
+        arrival = self._inbox.receive(until_ns)
         if arrival is not None:
             self._diary.answered_ns = arrival.received_ns
         return arrival
@@ -138,14 +140,15 @@ def refereed(folder: Path, *, keeps: bool = False) -> tuple[float, Diary]:
     """Play a leg and return its seconds and what it was like."""
     diary = Diary(keeps=keeps)
     paths = [folder / f"{seat}.sock" for seat in range(SEATS)]
-    with Reception(SPEC, 0, Listening(diary)) as reception:
+    with Reception(SPEC, 0) as reception:
         for path in paths:
             reception.listen(path)
         with bots([f"unix:{path}" for path in paths]):
             reception.wait_for_bots()
             players = [Noted(each, seat, diary) for seat, each in enumerate(reception.players)]
+            inbox = Listening(reception.inbox, diary)
             began = time.perf_counter()
-            leg = play_leg(SPEC, 0, players, reception.inbox)
+            leg = play_leg(SPEC, 0, players, inbox)
             seconds = time.perf_counter() - began
     assert not leg.faults, leg.faults
     return seconds, diary

@@ -253,7 +253,7 @@ class Inbox:
             if rest <= 0:
                 return self._next(None)
             arrival = self._next(rest / 1e9)
-            self._note_stall(self.clock.now_ns() - now - rest)
+            self.note_stall(self.clock.now_ns() - now - rest)
             if arrival is not None:
                 return arrival
 
@@ -263,7 +263,12 @@ class Inbox:
         except Empty:
             return None
 
-    def _note_stall(self, overslept_ns: int) -> None:
+    def note_stall(self, overslept_ns: int) -> None:
+        """Count what a wait took beyond its end, unless it is what any machine may take.
+
+        Raises:
+            PlatformStalledError: It is seconds.
+        """
         if overslept_ns > self.LONGEST_STALL_NS:
             raise PlatformStalledError(
                 f"this process did not run for {overslept_ns // 1_000_000} ms: "

@@ -1,23 +1,22 @@
 """The gRPC side of a seat: one server, one Unix socket and one stream for each bot.
 
-What a bot sends is stamped, read and put into the match's Inbox by the thread that gRPC calls with
-the bytes, before any other thread of ours has to wake. What it is sent is made into bytes by the
-match. The asyncio server of gRPC would need no threads, but its event loop costs a tenth of a
-round (benchmarks/wire_overhead.py), so threads it is: a few for each server, all of which end with
-it.
+The servers of a leg live in an event loop that runs in the thread of the match, whenever the match
+waits for an answer or a bot. While it waits it has nothing else to do, so that the time of arrival
+is taken at once; and a message crosses no thread of ours on its way in or out, each of which would
+cost as much as refereeing it (benchmarks/wire_overhead.py measures).
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hmac
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import grpc
+import grpc.aio
 from google.protobuf.message import DecodeError
 
 from burabot import bot_pb2
@@ -36,12 +35,14 @@ from referee.players import (
 from referee.wire import PROTOCOL, Wire, goodbye
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
     from types import TracebackType
 
     from referee.players import Message
     from referee.results import MatchSpec
+
+    _Context = grpc.aio.ServicerContext[bytes, bytes]
 
 __all__ = ["MESSAGE_BYTES", "Reception", "RemotePlayer", "SocketError"]
 
@@ -50,9 +51,10 @@ MESSAGE_BYTES = 64 * 1024
 CUT_BYTES = 4 * MESSAGE_BYTES
 UNREAD_ARRIVALS = 256
 PATH_BYTES = 100
-# Each stream holds a thread; those that never say Hello must not keep the bot itself out.
 STREAMS = 4
 POLL_SECONDS = 0.01
+# A bot that does not read must not hold up the end of a leg.
+GOODBYE_SECONDS = 1.0
 _METHOD = "/burabot.Referee/Play"
 
 _OPTIONS = (
@@ -75,9 +77,10 @@ class SocketError(PlatformError):
 class Reception:
     """Where the bots of one leg come in; leaving the context closes every socket."""
 
-    def __init__(self, spec: MatchSpec, leg: int, inbox: Inbox | None = None) -> None:
+    def __init__(self, spec: MatchSpec, leg: int) -> None:
         """Prepare for a leg; nothing is opened yet."""
-        self.inbox = inbox or Inbox()
+        self._loop = asyncio.new_event_loop()
+        self.inbox = _LoopInbox(self._loop)
         self._spec = spec
         self._leg = leg
         self._seats: list[_SeatServer] = []
@@ -91,13 +94,16 @@ class Reception:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for seat in self._seats:
-            seat.stop()
+        try:
+            for seat in self._seats:
+                self._loop.run_until_complete(seat.stop())
+        finally:
+            self._loop.close()
 
     @property
     def players(self) -> tuple[RemotePlayer, ...]:
         """Those who sit here, by seat."""
-        return tuple(RemotePlayer(seat) for seat in self._seats)
+        return tuple(RemotePlayer(seat, self._loop) for seat in self._seats)
 
     def listen(self, path: Path) -> None:
         """Open the Unix socket of the next seat; whoever reaches it is that seat's bot.
@@ -138,7 +144,7 @@ class Reception:
         number = len(self._seats)
         server = _SeatServer(number, self.inbox, Wire(self._spec, number), token)
         self._seats.append(server)
-        return server.start(address)
+        return self._loop.run_until_complete(server.start(address))
 
     def wait_for_bots(
         self,
@@ -150,6 +156,9 @@ class Reception:
         Args:
             started_ns: Monotonic time each seat's program began, in nanoseconds; now if left out.
             poll: Asked now and then about a seat that has not come: its fault if it never will.
+
+        Raises:
+            PlatformStalledError: This process was kept from running for seconds.
         """
         now = time.monotonic_ns()
         limit_ms = self._spec.time_control.startup_ms
@@ -157,29 +166,31 @@ class Reception:
         missing = set(range(len(self._seats)))
         while missing:
             for number in sorted(missing):
-                if self._seats[number].arrived.is_set():
+                if self._seats[number].arrived:
                     missing.discard(number)
                     continue
                 fault = poll(number)
                 if fault is None and time.monotonic_ns() > starts[number] + limit_ms * 1_000_000:
                     detail = f"no Hello within {limit_ms} ms of the start"
                     fault = Fault(FaultKind.NO_CONNECT, number, detail)
-                # The Hello may have come while the program's end was noticed.
-                if fault is not None and self._seats[number].take():
+                if fault is not None:
+                    self._seats[number].taken = True
                     self.inbox.put(Arrival(number, time.monotonic_ns(), fault))
                     missing.discard(number)
-            if missing:
-                self._seats[min(missing)].arrived.wait(POLL_SECONDS)
+            before = time.monotonic_ns()
+            self.inbox.let_run(POLL_SECONDS)
+            self.inbox.note_stall(time.monotonic_ns() - before)
 
 
 class RemotePlayer:
     """The bot behind a seat's socket."""
 
-    __slots__ = ("_server",)
+    __slots__ = ("_loop", "_server")
 
-    def __init__(self, server: _SeatServer) -> None:
-        """Speak through a seat's server."""
+    def __init__(self, server: _SeatServer, loop: asyncio.AbstractEventLoop) -> None:
+        """Speak through a seat's server, which lives in the loop."""
         self._server = server
+        self._loop = loop
 
     @property
     def traffic(self) -> Traffic:
@@ -192,23 +203,50 @@ class RemotePlayer:
     def prepare(self, message: Message) -> Callable[[], None]:
         """Make the message into bytes, and return what hands them to the stream."""
         parts = self._server.wire.packed(message)
-        return partial(self._server.send, parts, last=isinstance(message, Goodbye))
+        if isinstance(message, Goodbye):
+            return partial(self._say_goodbye, parts)
+        return partial(self._server.outgoing.put_nowait, parts)
+
+    def _say_goodbye(self, parts: Sequence[bytes]) -> None:
+        self._server.outgoing.put_nowait(parts)
+        self._server.outgoing.put_nowait(None)
+        self._loop.run_until_complete(self._server.finish())
 
 
-class _Received(NamedTuple):
-    """A message of a bot: what it is, or in words what is wrong with it."""
+class _LoopInbox(Inbox):
+    """An inbox that lets the servers' event loop run while it waits."""
 
-    message: bot_pb2.BotMessage | None
-    wrong: str
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._loop = loop
+        self._is_waiting = False
+
+    def put(self, arrival: Arrival) -> None:
+        super().put(arrival)
+        if self._is_waiting:
+            self._loop.stop()
+
+    def let_run(self, seconds: float) -> None:
+        """Let the loop run until something arrives, or for that time."""
+        timer = self._loop.call_later(seconds, self._loop.stop)
+        self._is_waiting = True
+        try:
+            self._loop.run_forever()
+        finally:
+            self._is_waiting = False
+            timer.cancel()
+
+    def _next(self, seconds: float | None) -> Arrival | None:
+        if seconds is not None and not self.waiting():
+            self.let_run(seconds)
+        return super()._next(None)
 
 
 class _Handlers(grpc.GenericRpcHandler):
-    """Routes the one method to a seat."""
+    """Routes the one method to a seat, as raw bytes: what cannot be read is judged here."""
 
-    def __init__(self, seat: _SeatServer) -> None:
-        self._handler: Any = grpc.stream_stream_rpc_method_handler(
-            seat.play, request_deserializer=seat.receive
-        )
+    def __init__(self, play: Callable[[object, _Context], Awaitable[None]]) -> None:
+        self._handler: Any = grpc.stream_stream_rpc_method_handler(play)
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
         return self._handler if handler_call_details.method == _METHOD else None
@@ -220,155 +258,159 @@ class _SeatServer:
     def __init__(self, seat: int, inbox: Inbox, wire: Wire, token: str) -> None:
         self.seat = seat
         self.wire = wire
-        self.arrived = threading.Event()
+        self.taken = False
+        self.arrived = False
+        self.outgoing: asyncio.Queue[Sequence[bytes] | None] = asyncio.Queue()
         self.sent_bytes = self.sent_messages = 0
         self.received_bytes = self.received_messages = 0
         self._inbox = inbox
         self._token = token
-        self._seating = threading.Lock()
-        self._taken = False
-        self._playing = False
+        self._strangers = 0
         self._ended = False
-        self._outgoing: SimpleQueue[tuple[Sequence[bytes], bool] | None] = SimpleQueue()
-        self._pool = ThreadPoolExecutor(STREAMS, thread_name_prefix=f"seat-{seat}")
-        self._reader: threading.Thread | None = None
-        self._server = grpc.server(self._pool, options=_OPTIONS, maximum_concurrent_rpcs=STREAMS)
-        self._server.add_generic_rpc_handlers((_Handlers(self),))
+        self._finished = asyncio.Event()
+        self._server: grpc.aio.Server | None = None
 
-    def start(self, address: str) -> int:
+    async def start(self, address: str) -> int:
+        self._server = grpc.aio.server(options=_OPTIONS)
+        self._server.add_generic_rpc_handlers((_Handlers(self._play),))
         port = self._server.add_insecure_port(address)
-        self._server.start()
+        await self._server.start()
         return port
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         self._ended = True
-        stopped = self._server.stop(None)
-        self._outgoing.put(None)
-        stopped.wait()
-        self._pool.shutdown()
-        if self._reader is not None:
-            self._reader.join()
+        if self._server is not None:
+            await self._server.stop(None)
 
-    def send(self, parts: Sequence[bytes], *, last: bool) -> None:
-        self._outgoing.put((parts, last))
+    async def finish(self) -> None:
+        """Let the stream come to its end, if there is one and its bot reads."""
+        self._ended = True
+        if self.arrived:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._finished.wait(), GOODBYE_SECONDS)
 
-    def take(self) -> bool:
-        """Take the seat; return False if it is taken already."""
-        with self._seating:
-            free = not self._taken
-            self._taken = True
-        return free
-
-    # ------------------------------------------------------------------- in the threads of gRPC
-
-    def receive(self, raw: bytes) -> _Received:
-        """Read a message in the thread that received it; choices go straight to the match."""
-        received_ns = self._inbox.clock.now_ns()
-        self.received_bytes += len(raw)
-        self.received_messages += 1
-        received = _parse(raw)
-        if self._playing and received.message is not None and received.message.HasField("choices"):
-            choices = tuple(
-                Choice(each.turn, each.action) for each in received.message.choices.choices
-            )
-            self._inbox.put(Arrival(self.seat, received_ns, Choices(choices)))
-        return received
-
-    def play(self, requests: Iterator[_Received], context: grpc.ServicerContext) -> Iterator[bytes]:
+    async def _play(self, _: object, context: _Context) -> None:
         """Take the first stream that says Hello through the leg, and refuse all others."""
-        first = None if self._taken else next(requests, None)
-        if first is None or not self._has_token(first) or not self.take():
-            yield from self._refuse(context)
+        raw = await self._first_message(context)
+        if raw is None or self.taken or not self._has_token(raw):
+            await self._refuse(context)
             return
-        self.arrived.set()
-        wrong = self._wrong_hello(first)
-        if wrong is not None:
-            yield self._counted(self._turned_away(wrong))
-            return
-        self._playing = True
-        context.add_callback(lambda: self._outgoing.put(None))
-        self._reader = threading.Thread(
-            target=self._read, args=(requests,), name=f"seat-{self.seat}"
-        )
-        self._reader.start()
-        yield from self._write()
-
-    def _write(self) -> Iterator[bytes]:
-        yield self._counted(self.wire.welcome())
-        while (outgoing := self._outgoing.get()) is not None:
-            parts, last = outgoing
-            self._ended |= last
-            yield from map(self._counted, parts)
-            if last:
-                return
-
-    def _read(self, requests: Iterator[_Received]) -> None:
-        """Pull the stream, which lets gRPC receive the next message, until its end."""
+        self.taken = self.arrived = True
         try:
-            for received in requests:
-                if received.message is None:
-                    self._fault(FaultKind.PROTOCOL, received.wrong)
-                    return
-                if received.message.HasField("hello"):
-                    self._fault(FaultKind.PROTOCOL, "Hello came twice: say it once, at the start")
-                    return
-                # A bot that floods is not read until the match has judged what it sent.
-                while self._inbox.waiting() > UNREAD_ARRIVALS and not self._ended:
-                    time.sleep(POLL_SECONDS)
-        except grpc.RpcError:
-            pass
-        self._fault(FaultKind.DISCONNECTED, "the stream ended before Goodbye")
+            wrong = _wrong_hello(raw)
+            if wrong is None:
+                await self._serve(context)
+            else:
+                await self._turn_away(context, wrong)
+        finally:
+            self._finished.set()
 
-    def _counted(self, part: bytes) -> bytes:
+    async def _first_message(self, context: _Context) -> bytes | None:
+        if self.taken or self._strangers == STREAMS:
+            return None
+        self._strangers += 1
+        try:
+            return await _read_from(context)
+        finally:
+            self._strangers -= 1
+
+    async def _serve(self, context: _Context) -> None:
+        reader = asyncio.create_task(self._read(context))
+        try:
+            await self._write(context, self.wire.welcome())
+            while (parts := await self.outgoing.get()) is not None:
+                for part in parts:
+                    await self._write(context, part)
+        finally:
+            reader.cancel()
+            self._fault(FaultKind.DISCONNECTED, "the stream ended before Goodbye")
+            await asyncio.gather(reader, return_exceptions=True)
+
+    async def _read(self, context: _Context) -> None:
+        while True:
+            raw = await _read_from(context)
+            received_ns = self._inbox.clock.now_ns()
+            if raw is None:
+                self._fault(FaultKind.DISCONNECTED, "the bot ended its stream before Goodbye")
+                return
+            self.received_bytes += len(raw)
+            self.received_messages += 1
+            choices = _choices(raw)
+            if isinstance(choices, str):
+                self._fault(FaultKind.PROTOCOL, choices)
+                return
+            self._inbox.put(Arrival(self.seat, received_ns, choices))
+            # A bot that floods is not read until the match has judged what it sent.
+            while self._inbox.waiting() > UNREAD_ARRIVALS:  # noqa: ASYNC110 - nobody can tell
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _write(self, context: _Context, part: bytes) -> None:
         self.sent_bytes += len(part)
         self.sent_messages += 1
-        return part
+        await context.write(part)
 
-    def _refuse(self, context: grpc.ServicerContext) -> Iterator[bytes]:
-        text = "the seat is taken, or not yours: open one stream for each start of your program"
-        yield goodbye(Goodbye(GoodbyeReason.REFUSED, text))
-        context.abort(grpc.StatusCode.ALREADY_EXISTS, text)
-
-    def _turned_away(self, wrong: str) -> bytes:
+    async def _turn_away(self, context: _Context, wrong: str) -> None:
         self._fault(FaultKind.PROTOCOL, wrong)
         reason = GoodbyeReason.FAULT
         if wrong.startswith("protocol"):
             reason = GoodbyeReason.UNKNOWN_PROTOCOL
-        return goodbye(Goodbye(reason, wrong))
+        await self._write(context, goodbye(Goodbye(reason, wrong)))
 
-    def _has_token(self, first: _Received) -> bool:
+    async def _refuse(self, context: _Context) -> None:
+        text = "the seat is taken, or not yours: open one stream for each start of your program"
+        await context.write(goodbye(Goodbye(GoodbyeReason.REFUSED, text)))
+        await context.abort(grpc.StatusCode.ALREADY_EXISTS, text)
+
+    def _has_token(self, raw: bytes) -> bool:
         if not self._token:
             return True
-        said = first.message.hello.token if first.message is not None else ""
+        message = _parse(raw)
+        said = "" if isinstance(message, str) else message.hello.token
         return hmac.compare_digest(said.encode(), self._token.encode())
 
-    def _wrong_hello(self, first: _Received) -> str | None:
-        """Return what is wrong with a bot's first message, None if nothing is."""
-        if first.message is None:
-            return first.wrong
-        if not first.message.HasField("hello"):
-            return "the first message is not Hello: say Hello, then wait for turns"
-        if first.message.hello.protocol != PROTOCOL:
-            spoken = first.message.hello.protocol
-            return f"protocol {spoken} is not spoken here: expected protocol = {PROTOCOL} in Hello"
-        return None
-
     def _fault(self, kind: FaultKind, detail: str) -> None:
-        with self._seating:
-            ended, self._ended = self._ended, True
-        if not ended:
+        if not self._ended:
+            self._ended = True
             fault = Fault(kind, self.seat, detail)
             self._inbox.put(Arrival(self.seat, self._inbox.clock.now_ns(), fault))
 
 
-def _parse(raw: bytes) -> _Received:
-    """Read a bot's message."""
+async def _read_from(context: _Context) -> bytes | None:
+    """Return the next message of a stream, None at its end."""
+    message: Any = await context.read()
+    return None if message is grpc.aio.EOF else message
+
+
+def _parse(raw: bytes) -> bot_pb2.BotMessage | str:
+    """Return a bot's message, or in words what is wrong with it."""
     if len(raw) > MESSAGE_BYTES:
-        return _Received(None, f"a message of {len(raw)} bytes: expected at most {MESSAGE_BYTES}")
+        return f"a message of {len(raw)} bytes: expected at most {MESSAGE_BYTES}"
     try:
         message = bot_pb2.BotMessage.FromString(raw)
     except DecodeError:
-        return _Received(None, f"a message of {len(raw)} bytes that is no BotMessage")
+        return f"a message of {len(raw)} bytes that is no BotMessage"
     if message.WhichOneof("content") is None:
-        return _Received(None, "a message with neither Hello nor Choices")
-    return _Received(message, "")
+        return "a message with neither Hello nor Choices"
+    return message
+
+
+def _choices(raw: bytes) -> Choices | str:
+    message = _parse(raw)
+    if isinstance(message, str):
+        return message
+    if message.HasField("hello"):
+        return "Hello came twice: say it once, at the start of the stream"
+    return Choices(tuple([Choice(each.turn, each.action) for each in message.choices.choices]))
+
+
+def _wrong_hello(raw: bytes) -> str | None:
+    """Return what is wrong with a bot's first message, None if nothing is."""
+    message = _parse(raw)
+    if isinstance(message, str):
+        return message
+    if not message.HasField("hello"):
+        return "the first message is not Hello: say Hello, then wait for turns"
+    if message.hello.protocol != PROTOCOL:
+        spoken = message.hello.protocol
+        return f"protocol {spoken} is not spoken here: expected protocol = {PROTOCOL} in Hello"
+    return None

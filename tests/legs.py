@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BOTS = Path(__file__).parent / "bots"
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
-EXIT_SECONDS = 5.0
+EXIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
