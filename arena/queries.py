@@ -192,14 +192,19 @@ def _played_match(
     )
 
 
-def _faults_by_match(session: Session, row: Tournament) -> defaultdict[int, list[FaultRow]]:
+def _faults_by_match(
+    session: Session, row: Tournament, *, number: int | None = None
+) -> defaultdict[int, list[FaultRow]]:
     found: defaultdict[int, list[FaultRow]] = defaultdict(list)
-    for fault in session.exec(
+    query = (
         select(FaultRow)
         .join(Match, col(Match.id) == FaultRow.match_id)
         .where(Match.tournament_id == row.id)
         .order_by(col(FaultRow.id))
-    ):
+    )
+    if number is not None:
+        query = query.where(Match.number == number)
+    for fault in session.exec(query):
         found[fault.match_id].append(fault)
     return found
 
@@ -350,7 +355,7 @@ def _match_infos(
     )
     if number is not None:
         query = query.where(Match.number == number)
-    faults = _faults_by_match(session, row)
+    faults = _faults_by_match(session, row, number=number)
     return tuple(
         MatchInfo(
             tournament=row.name,

@@ -83,10 +83,10 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 when the schedule is played, 1 when matches stayed incomplete, 130 when stopped."""
+        """0 when the schedule is played, 1 when matches stayed open, 130 when stopped."""
         if self.interrupted:
             return INTERRUPTED
-        return 1 if self.tournament.incomplete else 0
+        return 0 if self.tournament.done == self.tournament.total else 1
 
 
 def create(store: Store, options: TournamentOptions) -> TournamentInfo:

@@ -1,3 +1,4 @@
+import itertools
 import multiprocessing
 import os
 import random
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, fractions, lease, report, result
 
@@ -151,6 +152,41 @@ def test_old_database_is_copied_before_an_upgrade(
             assert connection.execute("SELECT count(*) FROM entrant").fetchone() == (2,)
             assert connection.execute("SELECT count(*) FROM report").fetchone() == (0,)
         connection.close()
+
+
+def _open_and_die(path: str, statements: int) -> None:
+    """Make a database, but die before so many of its statements have been carried out."""
+    left = statements
+
+    def count(*_args: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(Engine, "before_cursor_execute", count)
+    Store.open(Home(Path(path))).close()
+
+
+def test_migration_killed_at_any_statement_is_all_or_nothing(tmp_path: Path) -> None:
+    """A database is empty or complete, never in between, and the next opening completes it."""
+    fork = multiprocessing.get_context("fork")
+    tables = set()
+    for statements in itertools.count(1):
+        home = Home(tmp_path / str(statements))
+        process = fork.Process(target=_open_and_die, args=(str(home.path), statements))
+        process.start()
+        process.join(60)
+        with sqlite3.connect(home.database) as connection:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            tables.add(len(found.fetchall()))
+        connection.close()
+        with Store.open(home) as store:
+            assert queries.bots(store) == ()
+        if process.exitcode == 0:
+            break
+    assert statements > len(Match.metadata.tables)
+    assert tables == {0, len(Match.metadata.tables) + 1}
 
 
 def _open_and_count(path: str, results: "multiprocessing.Queue[int]") -> None:

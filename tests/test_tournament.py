@@ -1,10 +1,13 @@
 import hashlib
+import os
+import signal
+import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from stores import OWNER, fractions, result
+from stores import OTHER, OWNER, fractions, result
 
 from arena import bots, ledger, queries, tournament
 from arena.errors import ENVIRONMENT, MachineError, NotFoundError, RefusedError, StoreError
@@ -13,6 +16,7 @@ from arena.infos import AttemptState, MatchInfo, MatchState, TournamentInfo, Tou
 from arena.jobs import (
     ENGINE_LOST,
     INTERRUPTED,
+    STALLED,
     WORKER_LOST,
     MatchDescription,
     Outcome,
@@ -21,6 +25,7 @@ from arena.jobs import (
 )
 from arena.recovery import alone
 from arena.store import Store
+from arena.tables import Match
 from arena.tournament import StopFlag, TournamentOptions
 from referee.results import TimeControl
 
@@ -97,6 +102,30 @@ def play_for_ever(_job: MatchDescription, beat: Callable[[], None]) -> Outcome:
     """Never end by itself."""
     while True:
         beat()
+
+
+def hang_first(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Show no sign of progress in the first attempt of the first match."""
+    if (job.spec.match, job.spec.attempt) == (1, 1):
+        time.sleep(600)
+    return play(job, beat)
+
+
+def play_slowly(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Take longer than a lease, with progress all the while."""
+    until = time.monotonic() + (8 if job.spec.match == 1 else 0)
+    while time.monotonic() < until:
+        time.sleep(0.05)
+        beat()
+    return play(job, beat)
+
+
+def play_in_odd_order(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """End after the match that follows in the schedule."""
+    while job.spec.match < 3 and not (job.home / f"played {job.spec.match + 1}").exists():
+        time.sleep(0.01)
+    (job.home / f"played {job.spec.match}").touch()
+    return play(job, beat)
 
 
 @pytest.fixture
@@ -371,6 +400,83 @@ def test_result_that_cannot_be_stored_is_not_half_stored(
     assert queries.results(store, 1) == {}
     assert queries.tournament(store, "cup").running == 0
     assert run(store).played == 3
+
+
+@pytest.mark.usefixtures("cup")
+def test_match_without_progress_is_ended_and_played_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that lives but does not move is replaced; its match costs nobody anything."""
+    monkeypatch.setattr("arena.driver._longest_silence", lambda _info: 5.0)
+    report = run(store, hang_first)
+    assert (report.played, report.voided) == (3, 1)
+    assert queries.match(store, "cup", 1).attempts[0].reason.startswith(STALLED)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("cup")
+def test_progress_keeps_a_lease_however_long_a_match_takes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A match that outlasts its lease many times is recorded at the first attempt."""
+    monkeypatch.setattr("arena.driver._longest_silence", lambda _info: 5.0)
+    report = run(store, play_slowly)
+    assert (report.played, report.voided, report.fenced) == (3, 0, 0)
+
+
+class Thief(Listener):
+    """Gives the first match to somebody else while it is played."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self.store = store
+
+    def started(self, match: MatchInfo) -> None:
+        """Take the lease of the first match."""
+        if match.number == 1:
+            with self.store.write() as session:
+                row = session.get_one(Match, 1)
+                row.owner = OTHER.boot
+                session.add(row)
+
+
+@pytest.mark.usefixtures("cup")
+def test_result_of_a_lost_lease_is_thrown_away(store: Store) -> None:
+    """What another owner holds by now is not recorded, and the run says so."""
+    thief = Thief(store)
+    report = run(store, listener=thief)
+    assert (report.played, report.fenced, report.exit_code) == (2, 1, 1)
+    assert queries.results(store, 1).keys() == {2, 3}
+    assert any("thrown away" in line for line in thief.lines)
+
+
+@pytest.mark.usefixtures("cup")
+def test_number_of_workers_and_order_of_results_change_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three workers whose matches end in reverse give what one worker gives."""
+    run(store)
+    alone = queries.played_matches(store, "cup")
+    tournament.create(store, options(name="wide"))
+    monkeypatch.setattr("arena.tournament.plan_slots", lambda **_: [None, None, None])
+    listener = Listener()
+    tournament.run(store, "wide", progress=listener, stop=StopFlag(), play=play_in_odd_order)
+    assert listener.lines[:3] == ["started 1", "started 2", "started 3"]
+    assert queries.played_matches(store, "wide") == alone
+
+
+def test_signals_ask_for_a_stop() -> None:
+    """SIGINT once drains, twice stops at once, and SIGTERM stops at once; then all is as before."""
+    before = signal.getsignal(signal.SIGINT)
+    with StopFlag().signals() as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert (stop.draining, stop.now) == (True, False)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.now
+    with StopFlag().signals() as stop:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.now
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.usefixtures("cup")
