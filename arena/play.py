@@ -125,15 +125,15 @@ def play(
         _check_target(options.record)
     contestants = _distinct([find_contestant(home, word, backend, say) for word in options.bots])
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
-        workplace = Home(Path(folder))
-        workplace.create()
-        with ownership(workplace) as owner:
+        scratch = Home(Path(folder))
+        scratch.create()
+        with ownership(scratch) as owner:
             description = MatchDescription(
                 spec=_spec(options, contestants),
                 bots=tuple(contestant.source for contestant in contestants),
                 positions=tuple(range(len(contestants))),
                 sandbox=backend,
-                home=workplace.path,
+                home=scratch.path,
                 folder="play",
                 slot=plan_slots(seats=len(contestants), wanted=1)[0],
                 owner=owner.boot,
@@ -150,7 +150,7 @@ def play(
                 estimate for label in labels if (estimate := score_per_deal([played], label))
             ),
             sandbox=backend,
-            logs=_logs(report, labels, workplace),
+            logs=_logs(report, labels, scratch),
         )
 
 
@@ -211,10 +211,10 @@ def _keep(record: Path, target: Path) -> None:
 
 
 def _logs(
-    report: MatchReport, labels: Sequence[str], workplace: Home
+    report: MatchReport, labels: Sequence[str], scratch: Home
 ) -> tuple[tuple[str, int, str], ...]:
     return tuple(
-        (labels[each.position], each.leg, (workplace.path / each.log).read_text("utf-8"))
+        (labels[each.position], each.leg, (scratch.path / each.log).read_text("utf-8"))
         for each in report.reports
         if each.log
     )
