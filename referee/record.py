@@ -69,6 +69,8 @@ ENGINE = version("bura-arena")
 MEASURED = "measured"
 NOBODY = -1
 SHOWN = 200
+# No match is larger, and nobody's file shall make the checker count further.
+MOST = 1_000_000
 
 Line = dict[str, Any]
 Checked = TypeVar("Checked")
@@ -575,6 +577,9 @@ class _Checker:
 
     def _check_header(self, line: Line) -> MatchSpec:
         _check_format(line)
+        for name in ("seats", "decks", "tables", "match"):
+            if type(line[name]) is not int or not 0 <= line[name] < MOST:
+                self._differ(name, f"a whole number below {MOST}", _shown(line[name]))
         seed = self._seed or bytes(SEED_BYTES)
         spec = MatchSpec(
             variant=line["variant"],
@@ -622,7 +627,7 @@ class _Checker:
 
     def _check_is_deal(self, line: Line) -> Line:
         self._equal("type", "deal", line.get("type"))
-        for name, below in (("deck", 1 << 31), ("dealer", len(line["playing"]))):
+        for name, below in (("deck", MOST), ("dealer", len(line["playing"]))):
             if type(line[name]) is not int or not 0 <= line[name] < below:
                 self._differ(name, "a number of one there is", _shown(line[name]))
         return line
@@ -727,6 +732,7 @@ class _Checker:
             "totals": [str(total) for total in totals],
             "conditions": str(line["conditions"]),
         }
+        self._equal("totals", expected["totals"], line["totals"])
         before = self._texts[: self._at - 1]
         expected["digest"] = _digest([*before, _text(expected)])
         expected[MEASURED] = {"seal": _seal([*before, _text(expected)])}
