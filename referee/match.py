@@ -357,6 +357,7 @@ class _Leg:
             view=observe(asking.state, own),
             actions=actions,
             events=asking.events(own),
+            standing=asking.setup.standing,
         )
 
     def _update(self, seat: _Seat, turns: tuple[Turn, ...]) -> Update:

@@ -38,6 +38,7 @@ __all__ = [
     "PlatformStalledError",
     "Player",
     "ScriptedPlayer",
+    "Standing",
     "Traffic",
     "Turn",
     "Update",
@@ -91,6 +92,22 @@ class Fault:
     detail: str
 
 
+class Standing(NamedTuple):
+    """Where a match stands whose deals depend on each other, when a deal begins.
+
+    Attributes:
+        tallies: What the format counts, by the seats of the leg.
+        bank: What the common bank holds, 0 without one.
+        carry: What the deal's weight is multiplied by after drawn deals.
+        playing: The leg's seats in the order of the deal's.
+    """
+
+    tallies: tuple[int, ...]
+    bank: int
+    carry: int
+    playing: tuple[int, ...]
+
+
 class Turn(NamedTuple):
     """A decision a seat is asked for.
 
@@ -103,6 +120,7 @@ class Turn(NamedTuple):
         view: All the seat may know.
         actions: What the rules allow; a choice is an index into it.
         events: What happened at this table since the seat's last turn there.
+        standing: Of the match; None in a series.
     """
 
     id: int
@@ -112,6 +130,7 @@ class Turn(NamedTuple):
     view: Observation
     actions: tuple[Action, ...]
     events: tuple[SeenEvent, ...]
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from referee.cards import full_deck
+from referee.players import Standing
 from referee.results import SERIES
 from referee.rules import ActionKind, Outcome, Reason, fault_outcome, highest_weight
 from referee.scoring import MatchScore, score_deal_series
@@ -43,6 +44,7 @@ class Setup:
         playing: Seats of the leg in the order of the deal's seats.
         dealer: Seat of the deal.
         leader: Seat of the deal; None if the rules for a first lead decide.
+        standing: Of the match; None in a series.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Setup:
     playing: tuple[int, ...]
     dealer: int
     leader: int | None
+    standing: Standing | None = None
 
 
 class Programme(Protocol):
@@ -123,6 +126,12 @@ class Chain:
             playing=following.playing,
             dealer=following.dealer,
             leader=following.leader,
+            standing=Standing(
+                tallies=self._score.tally.counts,
+                bank=following.bank,
+                carry=following.multiplier,
+                playing=following.playing,
+            ),
         )
 
     def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:

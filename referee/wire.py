@@ -14,7 +14,7 @@ from referee.rules import Action, ActionKind, Combination, EventKind, Reason, Tu
 
 if TYPE_CHECKING:
     from referee.combinations import Held
-    from referee.players import ClockReading, DealOver, Message, Turn
+    from referee.players import ClockReading, DealOver, Message, Standing, Turn
     from referee.results import MatchSpec
     from referee.rules import Rules
     from referee.view import Observation, Pile, SeenEvent, TablePlay
@@ -108,6 +108,8 @@ class Wire:
         )
         declares = self._declarations(turn.view)
         parts = [frame.SerializeToString(), _view(turn.view)]
+        if turn.standing is not None:
+            parts.append(_standing(turn.standing))
         parts += [_action(action, declares.get(action, _NO_COMBINATION)) for action in turn.actions]
         parts += [_turn_event(event) for event in turn.events]
         return _field(bot_pb2.RefereeMessage.TURNS_FIELD_NUMBER, b"".join(parts))
@@ -258,6 +260,18 @@ def _counts(stock: int, hand_counts: tuple[int, ...]) -> bytes:
 @functools.lru_cache(maxsize=CACHED)
 def _hand(cards: int) -> bytes:
     return bot_pb2.View(hand=_cards(cards)).SerializeToString()
+
+
+def _standing(standing: Standing) -> bytes:
+    """Return where the match stands, as a further part of a turn's view."""
+    turn = bot_pb2.Turn()
+    wire = turn.view.standing
+    wire.scores.extend(map(str, standing.tallies))
+    wire.bank = str(standing.bank) if standing.bank else ""
+    wire.carry = standing.carry
+    if len(standing.playing) < len(standing.tallies):
+        wire.seats.extend(standing.playing)
+    return turn.SerializeToString()
 
 
 @functools.lru_cache(maxsize=CACHED)

@@ -286,6 +286,18 @@ def test_seats_that_leave_a_match_are_not_asked_again() -> None:
     assert set(sizes) == {3, 2}
 
 
+def test_a_turn_tells_where_the_match_stands() -> None:
+    """Where deals depend on each other a turn carries the tallies and who is still in."""
+    rules = RULES.replace(match_format="penalty", on_limit="eliminate", penalty_limit=4)
+    match = spec(rules=rules, seats=3, match_format="native")
+    turns = [turn for bot in listen(match) for turn in bot.turns]
+    standings = [turn.standing for turn in turns]
+    assert all(standing is not None for standing in standings)
+    assert {len(standing.playing) for standing in standings if standing} == {3, 2}
+    assert any(max(standing.tallies) >= 2 for standing in standings if standing)
+    assert all(turn.standing is None for bot in listen(spec()) for turn in bot.turns)
+
+
 def test_a_bot_that_breaks_loses_a_match_of_dependent_deals() -> None:
     """Every deal left is lost, so the match comes to its end without asking anybody."""
     timeline = Timeline()
