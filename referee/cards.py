@@ -70,6 +70,8 @@ def is_end(card: Card) -> bool:
 
 def points(mask: int) -> int:
     """Return the points of a set of cards: ace 11, ten 10, king 4, queen 3, jack 2, others 0."""
+    if not mask:
+        return 0
     return (
         11 * (mask & _ACES).bit_count()
         + 10 * (mask & _TENS).bit_count()

@@ -114,10 +114,8 @@ def _whole_hands(rules: Rules, combination: Combination, trump: Suit | None) -> 
             return itertools.chain.from_iterable(_of(rules, suit) for suit in plain)
         case Combination.MOSCOW | Combination.MOSCOW_LEADS:
             return _moscows(rules, trumps)
-        case Combination.LITTLE_MOSCOW if rules.little_moscow == "tens":
-            return _of(rules, RANK_MASKS[TEN])
         case Combination.LITTLE_MOSCOW:
-            return (hand for hand in _of(rules, RANK_MASKS[SIX]) if hand & trumps)
+            return _little_moscows(rules, trumps)
         case Combination.COMPLECT:
             return _of(rules, _ENDS)
         case _:
@@ -129,6 +127,12 @@ def _moscows(rules: Rules, trumps: int) -> Iterator[int]:
         needs_trump = rules.moscow == "with_trump_ace"
         return (hand for hand in _of(rules, _ACES) if hand & trumps or not needs_trump)
     return (hand for hand in _of(rules, _ENDS) if hand & trumps and hand & _ACES)
+
+
+def _little_moscows(rules: Rules, trumps: int) -> Iterator[int]:
+    if rules.little_moscow == "tens":
+        return _of(rules, RANK_MASKS[TEN])
+    return (hand for hand in _of(rules, RANK_MASKS[SIX]) if hand & trumps)
 
 
 def _of(rules: Rules, cards: int) -> Iterator[int]:

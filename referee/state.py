@@ -24,6 +24,7 @@ from referee.actions import (
 from referee.beating import strengths
 from referee.cards import (
     ALL_CARDS,
+    CARD_COUNT,
     RED_SUITS,
     Cards,
     Suit,
@@ -38,7 +39,7 @@ from referee.dealing import NOWHERE, DealSource, cut_for_lead, turn_indicator
 from referee.events import EVERYBODY, NOBODY, Event, EventKind
 from referee.options import Combination, Rules
 from referee.outcomes import HIGHEST_STAKE, Outcome, Reason, highest_weight
-from referee.tables import Actions, Tables, TrumpTables, tables_for
+from referee.tables import Actions, Memo, Tables, TrumpTables, tables_for
 
 NOTHING: Final[Actions] = ()
 _PASS_ONLY: Final = (PASS,)
@@ -54,11 +55,12 @@ _HIGH_MARK, _LOW_MARK = 31, 21
 _SEATS: Final = tuple(
     tuple(seat for seat in range(12) if waiting >> seat & 1) for waiting in range(1 << 12)
 )
+_BITS: Final = tuple(1 << number for number in range(CARD_COUNT))
 _ALONE: Final = tuple((seat,) for seat in range(12))
 
 _DEAL, _LEAD, _PLAY = EventKind.DEAL, EventKind.LEAD, EventKind.PLAY
 _BEAT, _HIDE, _TAKE, _DRAW = EventKind.BEAT, EventKind.HIDE, EventKind.TAKE, EventKind.DRAW
-_INDICATOR = EventKind.INDICATOR
+_INDICATOR, _CLAIM = EventKind.INDICATOR, EventKind.CLAIM
 _PLAYS: Final = frozenset({_LEAD, _PLAY, _BEAT, _HIDE})
 _HIDE_ACTION: Final = ActionKind.HIDE
 
@@ -136,6 +138,8 @@ class State:
         "_next",
         "_options",
         "_orders",
+        "_passes",
+        "_plain_until",
         "_plays",
         "_pot",
         "_raiser",
@@ -170,17 +174,32 @@ class State:
         "window",
     )
 
+    # What dealing, or asking for a lead, sets before anybody looks at it.
+    hands: list[int]
+    trump: Suit | None
+    indicator: int | None
+    end_turned: bool
+    first_leader: int
+    _stock: Sequence[int]
+    _indicator_at: int
+    _plain_until: int
+    _turned: tuple[int, ...]
+    _trumps: TrumpTables
+    _turn: TurnKind
+    _step: "Step"
+    _waiting: int
+    _holders: dict[int, Held]
+    _plays: Memo
+    _pot: int
+    _target: int
+    _best_seat: int
+
     def __init__(self, tables: Tables, dealer: int) -> None:
-        seats = len(tables.sides)
+        seats = tables.seats
         self._tables = tables
         self.rules = tables.rules
         self.seats = seats
         self.dealer = dealer
-        self.leader = self.first_leader = (dealer + 1) % seats
-        self.trump: Suit | None = None
-        self.indicator: int | None = None
-        self.end_turned = False
-        self.hands: list[int] = []
         self.captured = [0] * seats
         self.tricks = [0] * seats
         self.last_taker: int | None = None
@@ -193,26 +212,16 @@ class State:
         self.public = 0
         self.outcome: Outcome | None = None
         self.events: list[Event] = []
-        self._options: list[Actions] = [NOTHING] * seats
+        self._options = tables.nothing
         self._orders, self._next = tables.full_orders
-        self._choices: list[Action] = [PASS] * seats
-        self._waiting = 0
-        self._holders: dict[int, Held] = {}
+        self._passes = tables.passes
+        self._choices: list[Action] = tables.no_choices.copy()
         self._declared = 0
         self._declined: tuple[tuple[int, int], ...] = ()
         self._raiser = NOBODY
         self._answerers: tuple[int, ...] = ()
         self._drawn = 0
-        self._stock: Sequence[int] = ()
-        self._indicator_at = NOWHERE
-        self._pot = 0
-        self._target = 0
-        self._best_seat = self.leader
-        self._plays = tables.plays[1]
-        self._trumps: TrumpTables
-        self._turned: tuple[int, ...] = ()
-        self._turn = TurnKind.LEAD
-        self._step: Step = State._choose_lead
+        self.leader = self._next[dealer]
 
     @property
     def stock(self) -> tuple[int, ...]:
@@ -247,7 +256,7 @@ class State:
             step(self, seat, action)
         else:
             self._choices[seat] = action
-            waiting = self._waiting = self._waiting ^ (1 << seat)
+            waiting = self._waiting = self._waiting ^ _BITS[seat]
             if waiting:
                 self.asked = _SEATS[waiting]
             else:
@@ -300,8 +309,9 @@ class State:
         """Return an independent state of the same deal."""
         other = State.__new__(State)
         for name in State.__slots__:
-            value = getattr(self, name)
-            setattr(other, name, value.copy() if isinstance(value, list) else value)
+            if hasattr(self, name):
+                value = getattr(self, name)
+                setattr(other, name, value.copy() if isinstance(value, list) else value)
         return other
 
     # Before a lead: windows, claims, combinations.
@@ -322,27 +332,30 @@ class State:
         self._turn = _LEAD_TURN
         self._holders = _NO_HOLDERS
         trumps = self._trumps
-        leads = tables.leads if tables.uncapped else tables.capped_leads[self._cap()]
-        if trumps.stops and (
-            hand.bit_count() == tables.hand_size if tables.equal_hands else self._may_be_stopped()
-        ):
-            self.window = True
-            self._waiting = active = self.active
-            self.asked = _SEATS[active]
-            options = self._options = tables.passes.copy()
-            if active != tables.everyone:
-                for seat in _SEATS[tables.everyone & ~active]:
-                    options[seat] = NOTHING
-            options[leader] = leads[hand]
+        if tables.plain_opening:
+            actions = tables.leads[hand]
+            full = hand.bit_count() == tables.hand_size
         else:
-            self._waiting = 1 << leader
+            actions = tables.capped_leads[self._cap()][hand]
+            full = self._may_be_stopped()
+        if full and trumps.stops:
+            self.window = True
+            active = self._waiting = self.active
+            self.asked = _SEATS[active]
+            options = self._options = self._passes.copy()
+            options[leader] = actions
+        else:
+            self._waiting = _BITS[leader]
             self.asked = _ALONE[leader]
-            self._options[leader] = leads[hand]
+            options = self._options = tables.nothing.copy()
+            options[leader] = actions
         if not trumps.uncombined(hands):
             self._open_with_combinations()
 
     def _cap(self) -> int:
-        """Return the size of the smallest hand that is not empty."""
+        """Return the highest size of a lead: where leads are capped that of the smallest hand."""
+        if self._tables.uncapped:
+            return self._tables.hand_size
         return min(hand.bit_count() for hand in self.hands if hand)
 
     def _may_be_stopped(self) -> bool:
@@ -361,7 +374,7 @@ class State:
         # asked only when another's wins, the question would tell it so in time to claim.
         if not self._tables.claim_first and self._win_by_combination():
             return
-        cap = self._tables.hand_size if self._tables.uncapped else self._cap()
+        cap = self._cap()
         for seat, each in self._holders.items():
             if each.effect is not Effect.STOPS or each.cards.bit_count() > cap:
                 continue
@@ -504,7 +517,7 @@ class State:
             self._ask_ordinary_lead()
 
     def _ask_ordinary_lead(self) -> None:
-        cap = self._tables.hand_size if self._tables.uncapped else self._cap()
+        cap = self._cap()
         leads = self._tables.ordinary_leads[cap][self.hands[self.leader]]
         self._ask(self.leader, _LEAD_TURN, leads, State._lead_ordinarily)
 
@@ -514,6 +527,7 @@ class State:
     def _ask(self, seat: int, turn: TurnKind, options: Actions, step: Step) -> None:
         self._turn = turn
         self._step = step
+        self._options = self._tables.nothing.copy()
         self._options[seat] = options
         self.asked = _ALONE[seat]
 
@@ -578,6 +592,9 @@ class State:
         for each in Cards(leaving):
             self.hands[each] = 0
         self._orders, self._next = self._tables.orders(self.active)
+        self._passes = [
+            _PASS_ONLY if self.active >> each & 1 else NOTHING for each in range(self.seats)
+        ]
         if self.active & ~self._tables.sides[self._orders[seat][0]]:
             return False
         self._finish(Reason.DECLINED, self.active, ())
@@ -703,35 +720,27 @@ class State:
     # Draws.
 
     def _draw(self) -> None:
-        stock = self._stock
-        at = self._drawn
-        left = len(stock) - at
-        if not left:
-            return
-        tables = self._tables
         hands = self.hands
         order = self._orders[self.leader]
+        at = self._drawn
+        rounds = self._tables.hand_size - hands[self.leader].bit_count()
         seats = len(order)
-        rounds = tables.hand_size - hands[self.leader].bit_count()
-        if rounds * seats > left:
-            rounds = left // seats
         end = at + rounds * seats
-        if not tables.round_robin or at <= self._indicator_at < end:
+        if end > self._plain_until:
             self._draw_by_plan(self._coming_draws())
             return
-        if not rounds:
-            return
-        append = self.events.append
-        drawn_for = tables.drawn_for
+        self._drawn = end
+        stock = self._stock
+        events = self.events
+        drawn_for = self._tables.drawn_for
         for seat in order:
-            drawn = 1 << stock[at]
+            drawn = _BITS[stock[at]]
             if rounds > 1:
                 for card in stock[at + seats : end : seats]:
-                    drawn |= 1 << card
+                    drawn |= _BITS[card]
             at += 1
             hands[seat] |= drawn
-            append((_DRAW, seat, drawn, drawn_for[seat], 0))
-        self._drawn = end
+            events.append((_DRAW, seat, drawn, drawn_for[seat], 0))
 
     def _rounds(self, left: int, seats: int) -> int:
         """Return how many cards each seat draws where all draw equally many."""
@@ -764,6 +773,7 @@ class State:
                 self.public |= card
                 self.indicator = None
                 self._indicator_at = NOWHERE
+                self._plain_until = len(self._stock) if self._tables.round_robin else 0
             else:
                 drawn[seat] |= card
         for seat, cards in drawn.items():
@@ -800,14 +810,14 @@ class State:
             self._decide_by_points()
 
     def _claim(self, seat: int) -> None:
-        self.events.append((EventKind.CLAIM, seat, 0, 0, 0))
-        side = self._tables.sides[seat]
-        if self._points_of(side) >= self.rules.target:
+        tables = self._tables
+        self.events.append((_CLAIM, seat, 0, 0, 0))
+        side = tables.sides[seat]
+        if self._points_of(side) >= tables.target:
             self._win(Reason.CLAIM, seat, 1)
-            return
-        weight = 1 if self.rules.false_claim == "lose" else 2
-        losers = _equal_losses(side, weight * self.stake)
-        self._finish(Reason.FALSE_CLAIM, self.active & ~side, losers)
+        else:
+            losers = _equal_losses(side, tables.false_claim_weight * self.stake)
+            self._finish(Reason.FALSE_CLAIM, self.active & ~side, losers)
 
     def _points_of(self, side: int) -> int:
         cards = 0
@@ -883,7 +893,7 @@ class State:
             reason,
             _SEATS[winners],
             losers,
-            tuple([points(cards) for cards in self.captured]),
+            tuple(map(points, self.captured)),
             tuple(self.tricks),
             self.last_taker,
             self.first_leader,
@@ -923,54 +933,57 @@ class State:
     def _deal_hands(self, source: DealSource, deck: Sequence[int]) -> bool:
         """Deal one card at a time from the dealer's left; tell whether the deal stands."""
         tables = self._tables
-        seats = self.seats
         dealt = tables.dealt
-        hands = self.hands = [0] * seats
-        for place, seat in enumerate(self._orders[self._next[self.dealer]]):
-            hand = 0
-            for card in deck[place:dealt:seats]:
-                hand |= 1 << card
-            hands[seat] = hand
+        hands = self.hands = [0] * self.seats
+        for place, seat in enumerate(tables.dealing_orders[self.dealer]):
+            hands[seat] |= _BITS[deck[place]]
         if tables.plain_indicator:
             card = self.indicator = deck[dealt]
-            stock = self._stock = [*deck[dealt + 1 :], card]
-            self._indicator_at = len(stock) - 1
-            self.trump = card // 9
-            self.end_turned = is_end(card)
             self._turned = (card,)
-        elif not self._turn_indicator(source, deck[dealt:]):
+            stock = self._stock = [*deck[dealt + 1 :], card]
+            self._indicator_at = self._plain_until = len(stock) - 1
+            trumps = self._trumps = tables.by_indicator[card]
+        elif self._turn_indicator(source, deck[dealt:]):
+            trumps = self._trumps
+        else:
             return False
-        trumps = self._trumps = tables.trumps[self.trump, self.end_turned]
+        if not tables.round_robin:
+            self._plain_until = 0
+        self.trump = trumps.trump
+        self.end_turned = trumps.end_turned
         return trumps.undealt(hands)
 
     def _turn_indicator(self, source: DealSource, cards: Sequence[int]) -> bool:
-        self._stock = cards
         if self.rules.trump == "none":
+            self.indicator, self._turned = None, ()
+            self._stock, self._indicator_at, self._plain_until = cards, NOWHERE, len(cards)
+            self._trumps = self._tables.trumps[None, False]
             return True
         turned = turn_indicator(self.rules, cards, source)
         if turned is None:
             return False
-        self.trump = suit_of(turned.card)
-        self.end_turned = bool(turned.ends) or is_end(turned.card)
         self.indicator = None if turned.place == NOWHERE else turned.card
-        self._stock = turned.stock
-        self._indicator_at = turned.place
         self._turned = (*turned.ends, turned.card)
+        self._stock, self._indicator_at = turned.stock, turned.place
+        self._plain_until = min(turned.place, len(turned.stock))
+        end_turned = bool(turned.ends) or is_end(turned.card)
+        self._trumps = self._tables.trumps[suit_of(turned.card), end_turned]
         return True
 
     def _reveal(self) -> None:
         """Let everybody see what the deal gave."""
-        if self.rules.hands == "open":
-            self.public = ALL_CARDS
+        tables = self._tables
         events = self.events
-        drawn_for = self._tables.drawn_for
+        drawn_for = tables.drawn_for
+        if tables.open_hands:
+            self.public = ALL_CARDS
         for seat, hand in enumerate(self.hands):
             events.append((_DEAL, seat, hand, drawn_for[seat], 0))
-        if self._turned:
-            *ends, indicator = self._turned
-            for card in ends:
-                events.append((EventKind.END_TURNED, NOBODY, 1 << card, EVERYBODY, 0))
-            events.append((_INDICATOR, NOBODY, 1 << indicator, EVERYBODY, 0))
+        turned = self._turned
+        if turned:
+            for card in turned[:-1]:
+                events.append((EventKind.END_TURNED, NOBODY, _BITS[card], EVERYBODY, 0))
+            events.append((_INDICATOR, NOBODY, _BITS[turned[-1]], EVERYBODY, 0))
 
     def _guess(self, seat: int, action: Action) -> None:
         red = action is RED

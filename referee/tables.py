@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from referee.actions import CLAIM, PASS, Action, ActionKind
 from referee.beating import Demands
-from referee.cards import RANK_MASKS, SUIT_MASKS, Cards, Suit, mask_of
+from referee.cards import CARD_COUNT, RANK_MASKS, SUIT_MASKS, Cards, Suit, is_end, mask_of, suit_of
 from referee.combinations import Effect, Held, held_by_hand
 from referee.options import Rules
 
@@ -40,6 +40,8 @@ class TrumpTables:
     """What follows from the rules and the trump suit.
 
     Attributes:
+        trump: The trump suit, or None.
+        end_turned: Whether the first card turned up was an ace or a ten.
         demands: What an answer needs to beat a set of cards.
         held: The combination of every hand that holds one with an effect.
         uncombined: Tells whether none of some hands is among those.
@@ -47,9 +49,20 @@ class TrumpTables:
         stops: Whether any combination gives the right to stop.
     """
 
-    __slots__ = ("_closed_plays", "demands", "held", "stops", "uncombined", "undealt")
+    __slots__ = (
+        "_closed_plays",
+        "demands",
+        "end_turned",
+        "held",
+        "stops",
+        "trump",
+        "uncombined",
+        "undealt",
+    )
 
     def __init__(self, rules: Rules, trump: Suit | None, *, end_turned: bool) -> None:
+        self.trump = trump
+        self.end_turned = end_turned
         held = held_by_hand(rules, trump, end_turned=end_turned)
         self.demands = Demands(rules, trump)
         self.held: dict[int, Held] = {
@@ -80,6 +93,11 @@ class Tables:
 
     Attributes:
         everyone: All seats as a bitmask.
+        seats: How many seats there are.
+        target: The points that make a claim right.
+        false_claim_weight: The weight of a false claim.
+        open_hands: All hands lie face up.
+        plain_opening: No lead is capped, and all hands are equally full.
         sides: For each seat the seats of its side as a bitmask.
         trumps: Tables for each trump suit (or None) and whether an end was turned.
         leads: What a seat due to lead may do, for each hand.
@@ -95,10 +113,13 @@ class Tables:
         simple_leads: A chosen lead is always played at once: no offers, raises or late claims.
         plain_indicator: The card turned up always goes face up under the stock.
         dealt: How many cards the hands take.
+        dealing_orders: For each dealer the seats in the order in which they get the dealt cards.
+        by_indicator: The tables for each card that may be turned up and is not put back.
         plain_answers: Every seat has cards to answer with, and may play any of them open.
         plain_taking: Nothing is asked or shown between taking a trick and drawing.
         passes: The choices of seats asked to stop a lead that hold nothing to stop it with.
         nothing: The choices of all seats when none is asked.
+        no_choices: What the seats chose when none has chosen.
         full_orders: The orders of all seats.
         uncapped: The smallest hand does not limit the lead.
         hand_size: The size of a full hand.
@@ -109,31 +130,39 @@ class Tables:
 
     __slots__ = (
         "_orders",
+        "by_indicator",
         "capped_leads",
         "claim_first",
         "claim_on_lead",
         "claim_on_taking",
         "claim_on_turn",
         "closed_all",
+        "dealing_orders",
         "dealt",
         "drawn_for",
         "equal_hands",
         "everyone",
+        "false_claim_weight",
         "full_orders",
         "hand_size",
         "leads",
+        "no_choices",
         "nothing",
+        "open_hands",
         "ordinary_leads",
         "passes",
         "plain_answers",
         "plain_indicator",
+        "plain_opening",
         "plain_taking",
         "plays",
         "round_robin",
         "rules",
+        "seats",
         "sides",
         "simple_leads",
         "taker_looks",
+        "target",
         "trumps",
         "uncapped",
     )
@@ -141,6 +170,7 @@ class Tables:
     def __init__(self, rules: Rules, seats: int) -> None:
         rules.check_seats(seats)
         self.rules = rules
+        self.seats = seats
         self.everyone = (1 << seats) - 1
         self.sides = tuple(
             0b0101 << seat % 2 if rules.sides == "pairs" else 1 << seat for seat in range(seats)
@@ -149,12 +179,17 @@ class Tables:
         self.full_orders = self.orders(self.everyone)
         self.passes: list[Actions] = [(PASS,)] * seats
         self.nothing: list[Actions] = [()] * seats
+        self.no_choices = [PASS] * seats
         trumps: list[Suit | None] = [None] if rules.trump == "none" else [0, 1, 2, 3]
         self.trumps = {
             (trump, end): TrumpTables(rules, trump, end_turned=end)
             for trump in trumps
             for end in (False, True)
         }
+        self.by_indicator = tuple(
+            self.trumps[suit_of(card) if rules.trump == "indicator" else None, is_end(card)]
+            for card in range(CARD_COUNT)
+        )
         self._work_out_actions(rules)
         self._work_out_switches(rules, seats)
 
@@ -180,9 +215,17 @@ class Tables:
             and rules.raise_ == "no"
             and (self.claim_first or not self.claim_on_lead)
         )
+        self.plain_opening = self.equal_hands
         self.uncapped = self.equal_hands or rules.short_hand == "give_all"
         self.hand_size = rules.hand_size
+        self.target = rules.target
+        self.false_claim_weight = 1 if rules.false_claim == "lose" else 2
+        self.open_hands = rules.hands == "open"
         self.dealt = seats * rules.hand_size
+        self.dealing_orders = tuple(
+            tuple((dealer + 1 + place) % seats for place in range(self.dealt))
+            for dealer in range(seats)
+        )
         self.plain_indicator = (rules.trump, rules.indicator, rules.end_indicator) == (
             "indicator",
             "bottom",

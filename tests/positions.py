@@ -40,9 +40,14 @@ def position(
 
 
 def endgame(
-    rules: Rules, *hands: str, captured: Sequence[str], trump: str = "H", leader: int = 0
+    rules: Rules,
+    *hands: str,
+    captured: Sequence[str],
+    trump: str = "H",
+    leader: int = 0,
+    leftover: str = "",
 ) -> State:
-    """Return the state before a lead with an empty stock, these hands and these piles."""
+    """Return the state before a lead with these hands and piles, and a stock of the leftover."""
     seats = len(hands)
     deck = _deck_turning(rules, seats, trump)
     state = deal(
@@ -50,7 +55,8 @@ def endgame(
     )
     state.hands = [int(Cards.parse(hand)) for hand in hands]
     state.captured = [int(Cards.parse(pile)) for pile in captured]
-    state._drawn = len(state._stock)
+    state._stock = tuple(Cards.parse(leftover))
+    state._drawn = state._plain_until = 0
     state.window = False
     state._options = [()] * seats
     state._open_lead()

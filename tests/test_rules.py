@@ -308,9 +308,7 @@ def test_leftover_points_go_to_the_last_taker_or_nobody() -> None:
     totals = {}
     for whom in ("last_taker", "nobody"):
         rules = VARIANTS["kozel"].replace(leftover_points=whom)
-        state = endgame(rules, "6S", "7S", captured=["AC", "AD"])
-        state._stock = (*Cards.parse("AS"),)
-        state._drawn = 0
+        state = endgame(rules, "6S", "7S", captured=["AC", "AD"], leftover="AS")
         play(state, "0 lead 6S", "1 play 7S")
         assert state.outcome is not None
         totals[whom] = state.outcome.points
