@@ -21,7 +21,7 @@ from typing import Any
 from oracle import dealing, ending, taking
 from oracle.cards import RANKS, SUITS, covers, in_order
 from oracle.combinations import best_holder, best_stop, combination, combination_effects
-from oracle.knowledge import knowledge
+from oracle.knowledge import happened, knowledge
 from oracle.sources import FixedSource, Source
 
 HIGHEST_STAKE = 6
@@ -80,7 +80,7 @@ class Deal:
 
     def knowledge(self, seat: int) -> dict[str, Any]:
         """Say what this seat may know; see knowledge.py."""
-        return knowledge(self, seat)
+        return {**knowledge(self, seat), "events": happened(self, seat)}
 
     def legal(self, seat: int) -> list[str]:
         """Give the actions open to this seat; none if it is not asked."""
@@ -229,15 +229,13 @@ class Deal:
     def before_lead(self, seat: int) -> None:
         """Part 6: winning combinations at once, else all seats are asked at the same moment.
 
-        A claim that goes first needs an answer of the seat due to lead, unless that seat's own
-        combination wins.
+        A claim that goes first needs an answer of the seat due to lead, also if its own combination
+        wins: were it asked only when another's does, it would learn of that in time to claim.
         """
         self.table = []
         self.leader = self.first_with_cards(seat)
         holder = self.winning_holder()
-        if holder is not None and (
-            not self.claim_goes_first() or self.same_side(holder, self.leader)
-        ):
+        if holder is not None and not self.claim_goes_first():
             self.win_by_combination(holder)
             return
         self.answers = {}
@@ -245,10 +243,10 @@ class Deal:
         self.ask("window", [self.leader, *others])
 
     def stops_are_possible(self) -> bool:
-        """Part 6: some combination of this game is a stop, and some hand is full."""
+        """Part 6: some combination of this game is a stop, and another hand is full."""
         effects = combination_effects(self.options)
         stops = "stop" in effects or ("stop_after_end" in effects and bool(self.turned_ends))
-        full = [seat for seat in self.in_deal() if self.is_full(seat)]
+        full = [seat for seat in self.others(self.leader or 0) if self.is_full(seat)]
         return stops and bool(full)
 
     def is_full(self, seat: int) -> bool:
@@ -332,8 +330,7 @@ class Deal:
         declared = self.declarations()
         best = best_stop(declared, self.held_combinations("stop"), self.options)
         for seat, one in declared:
-            leads_anyway = seat == leader and best is None
-            if seat != best and not leads_anyway:
+            if seat not in (best, leader):
                 self.note("stop_lost", seat, detail=one["name"])
         kind, *cards = self.answers[leader].split()
         if best is not None and best != leader:
@@ -468,15 +465,16 @@ class Deal:
             taking.take(self)
 
     def lay(self, kind: str, seat: int, cards: list[str], *, face: str, beating: bool) -> None:
-        """Put cards of a hand on the table, open or closed."""
+        """Put cards of a hand on the table, open or closed; of an open hand all see which."""
+        viewers = list(range(self.seats)) if face == "up" else self.hand_viewers(seat)
         for card in cards:
             self.hands[seat].remove(card)
             self.shown_in_hand.pop(card, None)
-            self.who_saw[card] = list(range(self.seats)) if face == "up" else [seat]
+            self.who_saw[card] = list(viewers)
         if face == "down":
             self.forget_shown(seat)
         self.table.append({"seat": seat, "cards": cards, "face": face, "beats": beating})
-        self.note(kind, seat, cards, range(self.seats) if face == "up" else [seat])
+        self.note(kind, seat, cards, viewers)
 
     def forget_shown(self, seat: int) -> None:
         """Part 3: after closed cards nobody is sure any more what that hand still holds."""
@@ -514,7 +512,8 @@ class Deal:
             self.claim(seat)
             return
         if kind == "play":
-            self.lay("play", seat, cards, face="up", beating=self.beats_table(cards))
+            beating = self.beats_table(cards)
+            self.lay("beat" if beating else "play", seat, cards, face="up", beating=beating)
         else:
             self.lay("hide", seat, cards, face="down", beating=False)
         self.to_respond.remove(seat)

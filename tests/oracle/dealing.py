@@ -50,15 +50,14 @@ def turn_indicator(deal: "Deal") -> bool:
     turned = deal.stock.pop(0)
     if is_end(turned):
         deal.turned_ends.append(turned)
-        deal.note("end_turned", None, [turned], range(deal.seats))
     if is_end(turned) and deal.options["end_indicator"] == "redraw":
         while is_end(turned):
+            deal.note("end_turned", None, [turned], range(deal.seats))
             if not deal.stock:
                 return False
             turned = deal.stock.pop(0)
             if is_end(turned):
                 deal.turned_ends.append(turned)
-                deal.note("end_turned", None, [turned], range(deal.seats))
         for end in deal.turned_ends:
             put_back(deal, end)
     deal.indicator = turned

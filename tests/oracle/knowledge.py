@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def knowledge(deal: "Deal", seat: int) -> dict[str, Any]:
-    """Give everything this seat may know now, and nothing else."""
+    """Give all this seat may know but what happened, and nothing else."""
     guessing = deal.phase == "guess"  # part 2, colour_guess: before anybody sees a card
     return {
         "seat": seat,
@@ -33,8 +33,14 @@ def knowledge(deal: "Deal", seat: int) -> dict[str, Any]:
         "raised_to": deal.raised_to,
         "offered": offered(deal),
         "in_deal": deal.in_deal(),
-        "events": [seen_event(event, seat) for event in deal.events if not guessing],
     }
+
+
+def happened(deal: "Deal", seat: int, start: int = 0) -> list[dict[str, Any]]:
+    """Give the events from the given place on as this seat may know them."""
+    if deal.phase == "guess":
+        return []
+    return [seen_event(event, seat) for event in deal.events[start:]]
 
 
 def known_in_hands(deal: "Deal", seat: int) -> dict[int, list[str]]:
@@ -53,8 +59,9 @@ def known_in_hands(deal: "Deal", seat: int) -> dict[int, list[str]]:
 
 
 def table_play(deal: "Deal", play: dict[str, Any], seat: int) -> dict[str, Any]:
-    """Part 3, discards: an open play with its cards, a closed one with its number only."""
-    known = all(seat in deal.who_saw[card] for card in play["cards"])
+    """Part 3, discards: a closed play with its number only, until the deal is over."""
+    over = deal.phase == "over"
+    known = over or all(seat in deal.who_saw[card] for card in play["cards"])
     return {
         "seat": play["seat"],
         "face": play["face"],

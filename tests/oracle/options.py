@@ -237,8 +237,9 @@ def trump_refusals(options: dict[str, Any]) -> list[str]:
 
 
 def goal_refusals(options: dict[str, Any]) -> list[str]:
-    """Part 9: claim or dave options with goal points (here only those that would ask a seat)."""
-    claims = ["claim_window", "false_claim", "claim_vs_combination", "final_claim", "no_claim"]
+    """Part 9: claim or dave options with goal points."""
+    asked = ["claim_window", "false_claim", "claim_vs_combination", "final_claim"]
+    claims = [*asked, "no_claim", "target", "max_void"]
     if options["goal"] != "points":
         return []
     changed = [name for name in [*claims, "raise"] if options[name] != DEFAULTS[name]]

@@ -31,11 +31,14 @@ def series_scores(options: dict[str, Any], outcome: dict[str, Any]) -> list[Frac
         return [Fraction(eyes[seat] - eyes[(seat + 1) % seats]) for seat in range(seats)]
     if options["match_format"] == "burkozyol_penalty":
         charges = burkozyol_charges(options, outcome)
-        return [
-            Fraction(sum(charges) - charges[seat], seats - 1) - charges[seat]
-            for seat in range(seats)
-        ]
+        return [others_less_own(options, charges, seat) for seat in range(seats)]
     return payments(outcome)
+
+
+def others_less_own(options: dict[str, Any], charges: list[int], seat: int) -> Fraction:
+    """Part 9, series: the others' mean charge less one's own; a partner is no other (part 8)."""
+    others = [s for s in range(len(charges)) if not same_side(options, s, seat)]
+    return Fraction(sum(charges[s] for s in others), len(others)) - charges[seat]
 
 
 def payments(outcome: dict[str, Any]) -> list[Fraction]:

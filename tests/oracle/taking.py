@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 def take(deal: "Deal") -> None:
     """Part 3: the last who beat takes all cards of the trick; if nobody beat, the leader."""
     taker = next(play["seat"] for play in reversed(deal.table) if play["beats"])
+    deal.note("take", taker)
     look(deal, taker)
     for play in deal.table:
         deal.captured[taker] += play["cards"]
     deal.tricks[taker] += 1
     deal.last_taker = taker
     deal.table = []
-    deal.note("take", taker)
     last_trick = no_cards_left(deal) and not draw_to_come(deal)
     after_taking = deal.options["claim_window"] == "after_taking"
     if deal.options["goal"] == "claim" and after_taking and not last_trick:
@@ -32,10 +32,11 @@ def look(deal: "Deal", taker: int) -> None:
     if deal.options["discards"] != "taker_looks" or not draw_to_come(deal):
         return
     for play in deal.table:
-        if play["face"] == "down" and play["seat"] != taker:
-            for card in play["cards"]:
-                deal.who_saw[card].append(taker)
-            deal.note("look", taker, play["cards"], [play["seat"], taker])
+        closed = [card for card in play["cards"] if taker not in deal.who_saw[card]]
+        for card in closed:
+            deal.who_saw[card].append(taker)
+        if closed:
+            deal.note("look", taker, closed, [play["seat"], taker])
 
 
 def no_cards_left(deal: "Deal") -> bool:

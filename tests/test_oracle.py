@@ -1,0 +1,22 @@
+import pytest
+from oracle.adapter import SideBySide
+from oracle.cases import VARIANT_SEATS, random_case, variant_case
+
+DEALS_OF_VARIANTS, DEALS_OF_RANDOM_RULES = 20, 1200
+PARTS = range(20)
+
+
+@pytest.mark.parametrize(
+    "number", range(len(VARIANT_SEATS)), ids=lambda n: "-".join(map(str, VARIANT_SEATS[n]))
+)
+def test_variants_play_as_the_rules_written_out_plainly_say(number: int) -> None:
+    """Engine and oracle agree on every action, view, event and outcome of a variant's deals."""
+    for round_of_variants in range(DEALS_OF_VARIANTS):
+        SideBySide(variant_case(0, number + round_of_variants * len(VARIANT_SEATS))).play()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_random_rules_play_as_the_rules_written_out_plainly_say(part: int) -> None:
+    """Engine and oracle agree on which options go together, and on deals with them."""
+    for number in range(part, DEALS_OF_RANDOM_RULES, len(PARTS)):
+        SideBySide(random_case(1, number * 4)).play()
