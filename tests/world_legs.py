@@ -32,7 +32,7 @@ from referee.options import OPTIONS, Combination, RulesError, choices_of
 from referee.players import Arrival, Choice, Choices, Fault, FaultKind, Traffic, Update
 from referee.programme import deal_scores, lost_by_fault, programme_of
 from referee.results import SERIES, Entrant, MatchSpec, TimeControl
-from referee.rules import Action, Rules, State
+from referee.rules import Action, Rules, State, TurnKind
 from referee.wire import Wire
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from referee.players import Message, Turn
     from referee.programme import Programme, Setup
 
+Cue = tuple[object, ...]
 SEND_NS = 1_000
 TRIES = 12
 LATE, ILLEGAL, TWICE, EARLY, GONE = "late", "illegal", "twice", "early", "gone"
@@ -52,11 +53,11 @@ _CLAIMS = ("claim_window", "false_claim", "claim_vs_combination", "final_claim",
 
 @dataclass(frozen=True)
 class Sent:
-    """Bytes that reached a seat, when, and the deals whose turns they carry."""
+    """Bytes that reached a seat, when, and the cues of the turns they carry."""
 
     time_ns: int
     data: bytes
-    asks: tuple[int, ...] = ()
+    asks: tuple[Cue, ...] = ()
 
 
 @dataclass
@@ -92,35 +93,27 @@ class _Script:
     """What each seat answers, found by what it can tell its turn by."""
 
     def __init__(self, courses: Mapping[int, Course]) -> None:
-        self._lines: dict[object, Action | str] = {}
+        self._lines: dict[Cue, Action | str] = {}
         for number, course in courses.items():
             for at, answers in enumerate(course.rounds):
                 state = course.states[at]
                 for seat, action in answers.items():
-                    self._lines[number, seat, *_cue(state, seat)] = action
+                    self._lines[_cue(number, state, seat)] = action
             if course.misdeed is not None:
                 seat, kind = course.misdeed
                 at = len(course.rounds) - 1
-                self._lines[number, seat, *_cue(course.states[at], seat)] = kind
+                self._lines[_cue(number, course.states[at], seat)] = kind
 
     def line(self, turn: Turn) -> Action | str:
         """Return what is answered; the first action where the script does not know the turn."""
-        view = turn.view
-        cue = (
-            turn.kind,
-            int(view.hand),
-            frozenset(turn.actions),
-            view.stock,
-            len(view.table),
-            view.leader,
-            view.hand_counts,
-            view.proposed,
-        )
-        return self._lines.get((turn.deal, view.seat, *cue), turn.actions[0])
+        return self._lines.get(_cue_of(turn), turn.actions[0])
 
 
-def _cue(state: State, seat: int) -> tuple[object, ...]:
+def _cue(number: int, state: State, seat: int) -> Cue:
+    """Return what the turn of a seat in a deal of that number can be told by."""
     return (
+        number,
+        seat,
         state.kind_of_turn(seat),
         0 if state.guessing else state.hands[seat],
         frozenset(state.legal_actions(seat)),
@@ -129,6 +122,22 @@ def _cue(state: State, seat: int) -> tuple[object, ...]:
         state.leader,
         tuple(hand.bit_count() for hand in state.hands),
         state.proposed,
+    )
+
+
+def _cue_of(turn: Turn) -> Cue:
+    view = turn.view
+    return (
+        turn.deal,
+        view.seat,
+        turn.kind,
+        0 if turn.kind is TurnKind.COLOUR else int(view.hand),
+        frozenset(turn.actions),
+        view.stock,
+        len(view.table),
+        view.leader,
+        view.hand_counts,
+        view.proposed,
     )
 
 
@@ -152,7 +161,7 @@ class Recorder:
 
         def send() -> None:
             self._timeline.now += SEND_NS
-            asks = tuple(turn.deal for turn in turns)
+            asks = tuple(_cue_of(turn) for turn in turns)
             self.sent += [Sent(self._timeline.now, part, asks) for part in parts]
             if turns:
                 self._answer(turns)
@@ -200,16 +209,14 @@ class Pair:
         first: A world.
         second: The other.
         viewer: A seat.
-        deal: Up to a turn of this deal everything must be the same; None: to the very end.
-        turns: The number of the turns of that deal.
-        changed: Whether any card differs.
+        until: The cue of the viewer's turn up to which everything must be the same; None: to the
+            very end.
     """
 
     first: World
     second: World
     viewer: int
-    deal: int | None = None
-    turns: int = 0
+    until: Cue | None = None
 
     @property
     def changed(self) -> bool:
@@ -219,29 +226,25 @@ class Pair:
             for deck, course in self.first.courses.items()
         )
 
-    def check(self) -> None:
-        """Play both and compare.
+    def check(self, *, timed: bool = True) -> None:
+        """Play both and compare, the times of the messages too unless that is not wanted.
 
         Raises:
             LeakError: The viewer is sent something else.
         """
         ours, theirs = (self._relevant(world) for world in (self.first, self.second))
         for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-            if one != other:
+            if one.data != other.data or (timed and one.time_ns != other.time_ns):
                 raise LeakError(f"message {number} of {len(ours)}: {one} or {other}")
         if len(ours) != len(theirs):
             raise LeakError(f"{len(ours)} messages, or {len(theirs)}")
 
     def _relevant(self, world: World) -> tuple[Sent, ...]:
         sent = world.play()[self.viewer]
-        if self.deal is None:
-            return sent
-        asked = 0
         for number, each in enumerate(sent):
-            asked += each.asks.count(self.deal)
-            if asked >= self.turns:
+            if self.until in each.asks:
                 return sent[: number + 1]
-        return sent
+        return sent if self.until is None else ()
 
 
 def spec_of(
@@ -374,8 +377,8 @@ def pair_to_a_turn(spec: MatchSpec, chance: random.Random) -> Pair | None:
         return None
     play_on(other, chance)
     second.courses[deck] = other
-    turns = sum(is_asked(state, own) for state in course.states[: until + 1])
-    return Pair(first, second, viewer, course.setup.number, turns)
+    cue = _cue(course.setup.number, course.states[until], own)
+    return Pair(first, second, viewer, cue)
 
 
 def _try_other(
