@@ -228,7 +228,9 @@ class MatchScore:
     def _leaving(self, tally: Tally, verdict: Verdict) -> tuple[int, ...]:
         leaving = set(tally.out(self.playing))
         if verdict.outcome.reason is Reason.FAULT and self.rules.fault_cost == "match":
-            leaving |= {seat for seat in self.playing if verdict.weights[seat]}
+            # Who declined a raise in that deal pays for it, but less, and stays.
+            worst = max(verdict.weights)
+            leaving |= {seat for seat in self.playing if verdict.weights[seat] == worst}
         return tuple(sorted(leaving))
 
     def _next_multiplier(self, kind: Kind) -> int:

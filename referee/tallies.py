@@ -169,8 +169,8 @@ class Bank(Tally):
         table = _paid_in(self, dict.fromkeys(playing, self.rules.ante if self.antes_due else 0))
         table = _paid_in(table, _extras(table, verdict))
         if verdict.kind is Kind.DRAW:
-            part = -(-table.bank // len(playing))
-            return replace(_paid_in(table, dict.fromkeys(playing, part)), antes_due=False)
+            parts = dict.fromkeys(playing, _equal_part(table.bank, playing))
+            return replace(_paid_in(table, parts), antes_due=False)
         if verdict.kind is Kind.VOID:
             return replace(table, antes_due=not doubles_bank(self.rules, verdict.outcome))
         return replace(_paid_out(table, verdict.takers), antes_due=True)
@@ -226,8 +226,15 @@ def _extras(table: Bank, verdict: Verdict) -> dict[int, int]:
     }
     if doubles_bank(table.rules, verdict.outcome):
         # A decliner pays the stake before the raise, the claimant twice the one after it.
-        extras[max(extras, key=verdict.weights.__getitem__)] = table.bank
+        worst = max(verdict.weights)
+        claimants = [seat for seat in extras if verdict.weights[seat] == worst]
+        extras |= dict.fromkeys(claimants, _equal_part(table.bank, claimants))
     return extras
+
+
+def _equal_part(chips: int, seats: Sequence[int]) -> int:
+    """Return what each of the seats pays of so many chips, rounded up to whole ones."""
+    return -(-chips // len(seats))
 
 
 def _paid_in(table: BankT, parts: Mapping[int, int]) -> BankT:

@@ -1,9 +1,11 @@
 import pytest
 from oracle.adapter import SideBySide
 from oracle.cases import VARIANT_SEATS, random_case, variant_case
+from oracle.matches import FORMATS, MatchSideBySide
 
 DEALS_OF_VARIANTS, DEALS_OF_RANDOM_RULES = 20, 1200
 PARTS = range(20)
+MATCHES_OF_A_FORMAT = 40
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,10 @@ def test_random_rules_play_as_the_rules_written_out_plainly_say(part: int) -> No
     """Engine and oracle agree on which options go together, and on deals with them."""
     for number in range(part, DEALS_OF_RANDOM_RULES, len(PARTS)):
         SideBySide(random_case(1, number * 4)).play()
+
+
+@pytest.mark.parametrize("match_format", FORMATS)
+def test_matches_are_scored_as_the_rules_written_out_plainly_say(match_format: str) -> None:
+    """Engine and oracle agree on who deals and leads, what counts, and who wins the match."""
+    for seed in range(MATCHES_OF_A_FORMAT):
+        MatchSideBySide(match_format, seed).play()

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from oracle.cards import full_deck, in_order
 from oracle.deal import Deal
@@ -167,6 +167,14 @@ class Case:
         return f"{self.name}, {self.seats} seats, seed {self.seed}, {changed}"
 
 
+class Setup(NamedTuple):
+    """Who deals and leads, and whether the deal may be void."""
+
+    dealer: int
+    leader: int | None
+    void_allowed: bool = True
+
+
 class DifferenceError(AssertionError):
     """The engine and the oracle do not agree."""
 
@@ -174,21 +182,39 @@ class DifferenceError(AssertionError):
 class SideBySide:
     """One deal on the engine and on the oracle."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, setup: Setup | None = None) -> None:
         self.case = case
         self.chance = random.Random(case.seed)
         self.rules, self.seats = case.rules, case.seats
         self.options = oracle_options(case.rules)
-        dealer = self.chance.randrange(case.seats)
-        leader = self.chance.choice([None, None, self.chance.randrange(case.seats)])
+        drawn = Setup(
+            dealer=self.chance.randrange(case.seats),
+            leader=self.chance.choice([None, None, self.chance.randrange(case.seats)]),
+        )
+        dealer, leader, void_allowed = setup or drawn
         self.actions: list[str] = []
         mine, theirs = (ThemedSource(case.seed, self.rules, self.seats, dealer) for _ in range(2))
-        self.oracle: Deal = oracle_deal(self.options, self.seats, dealer, mine, leader)
+        self.oracle: Deal = oracle_deal(
+            self.options, self.seats, dealer, mine, leader, void_allowed=void_allowed
+        )
         self.engine: State = deal(
             self.rules, seats=self.seats, dealer=dealer, leader=leader, source=EngineSource(theirs)
         )
         self.seen = [0, 0]
         self.quiet = self.chance.choice([0.5, 0.95, 0.99])
+
+    def play_on(self) -> Outcome:
+        """Play to the end, or to a fault, by chance, without comparing."""
+        fault_after = self.chance.randrange(40) if self.chance.random() < 0.05 else -1
+        while self.oracle.outcome() is None:
+            seat = self.chance.choice(self.oracle.asked())
+            if len(self.actions) == fault_after:
+                self.oracle.fault(seat, "")
+                return fault_outcome(self.engine, seat)
+            self.act(seat, self.choose(seat))
+        outcome = self.engine.outcome
+        assert outcome is not None
+        return outcome
 
     def play(self) -> Outcome:
         """Play to the end, or to a fault, by chance; compare all the way.

@@ -158,6 +158,9 @@ class Match:
         self.first_leader = played[first_leader]
         self.deals += 1
         self.score(done)
+        if done["reason"] == "fault" and self.options["fault_cost"] == "match":
+            self.expel(done)
+        self.settle(done)
         self.voids = self.voids + 1 if self.is_void(done) else 0
         if self.is_void(done):
             self.leader = self.first_leader
@@ -167,8 +170,6 @@ class Match:
             self.move_leader(done, winner)
         self.dealer = self.seat_left(self.dealer)
         self.leader = None if self.leader is None else self.seat_left(self.leader)
-        if done["reason"] == "fault" and self.options["fault_cost"] == "match":
-            self.finish([seat for seat in played if seat not in done["losers"]])
         if self.deals >= self.options["max_deals"] and not self.over:
             self.finish(self.best())
         if self.over and self.format == "bank":
@@ -236,10 +237,14 @@ class Match:
         raise ValueError(f"a series is no match: {done['reason']}")
 
     def score_robber(self, done: dict[str, Any]) -> None:
-        """Part 9, robber: a deal won counts one, a double two; the margin over each other side."""
+        """Part 9, robber: a deal won counts one, a double two."""
         weight = max(done["losers"].values(), default=0) * self.carry
-        for seat in done["winners"]:
+        for seat in self.takers(done):
             self.totals[seat] += weight
+
+    def settle_robber(self, done: dict[str, Any]) -> None:
+        """Part 9, robber: the first to n, at least the margin ahead of each other side."""
+        del done
         for seat in self.left:
             ahead = [
                 self.totals[seat] - self.totals[other] >= self.options["margin"]
@@ -249,6 +254,12 @@ class Match:
             if self.totals[seat] >= self.options["robber_target"] and all(ahead):
                 self.finish([s for s in self.left if same_side(self.options, s, seat)])
 
+    def takers(self, done: dict[str, Any]) -> list[int]:
+        """Part 7, dave: if nobody won, who declined pays those who stayed in the deal."""
+        if done["winners"] or not done["losers"]:
+            return list(done["winners"])
+        return [seat for seat in self.left if seat not in done["losers"]]
+
     def score_penalty(self, done: dict[str, Any]) -> None:
         """Part 9, penalty and burkozyol_penalty: 2 for a loss, 4 doubled, or the S4 charges."""
         if self.format == "burkozyol_penalty":
@@ -257,10 +268,14 @@ class Match:
             charges = [2 * done["losers"].get(seat, 0) for seat in range(self.seats)]
         for seat in self.left:
             self.totals[seat] += charges[seat] * self.carry
+
+    def settle_penalty(self, done: dict[str, Any]) -> None:
+        """Part 9, penalty: at the limit the match is over, or who reached it is out."""
+        del done
         reached = [seat for seat in self.left if self.totals[seat] >= self.options["limit"]]
         if not reached:
             return
-        if self.options["on_limit"] == "match_over":
+        if self.options["on_limit"] == "match_over" and self.format == "penalty":
             self.finish(self.best())
         else:
             self.eliminate(reached)
@@ -279,10 +294,35 @@ class Match:
         if all(same_side(self.options, stay[0], seat) for seat in stay):
             self.finish(stay)
 
+    def expel(self, done: dict[str, Any]) -> None:
+        """Part 5, fault_cost = match: the side at fault leaves the match; the others play on.
+
+        Who declined a raise in that deal owes less and stays.
+        """
+        worst = max(done["losers"].values())
+        self.left = [seat for seat in self.left if done["losers"].get(seat) != worst]
+        one_side = all(same_side(self.options, self.left[0], seat) for seat in self.left)
+        if one_side or len(self.left) not in self.options["players"]:
+            self.finish(self.best())
+
+    def settle(self, done: dict[str, Any]) -> None:
+        """Part 9: see whether the totals end the match for the seats that are left, or for some."""
+        if self.over or self.format == "bank":
+            return
+        {
+            "robber": self.settle_robber,
+            "penalty": self.settle_penalty,
+            "burkozyol_penalty": self.settle_penalty,
+            "eyes": self.settle_eyes,
+        }[self.format](done)
+
     def score_eyes(self, done: dict[str, Any]) -> None:
-        """Part 9, eyes: to the limit; both there: the higher, then the last deal's points."""
+        """Part 9, eyes: what each side opens, times what a svara before it makes of that."""
         for seat in range(self.seats):
             self.totals[seat] += opened(self.options, done, seat) * self.carry
+
+    def settle_eyes(self, done: dict[str, Any]) -> None:
+        """Part 9, eyes: to the limit; both there: the higher, then the last deal's points."""
         if max(self.totals) >= self.options["limit"]:
             top = max(
                 (self.totals[seat], side_total(self.options, seat, done["points"]))
@@ -303,26 +343,39 @@ class Match:
 
     def score_bank(self, done: dict[str, Any]) -> None:
         """Part 9, bank: the winner takes it, equal winners split it; svara; double_bank."""
-        if self.is_void(done) and done["reason"] == "false_claim":
-            claimants = list(done["losers"])
-            due = self.bank
-            for seat in claimants:
-                self.pay_bank(seat, due // len(claimants))
-            return
+        void = self.is_void(done)
         if done["reason"] == "draw":
+            self.pay_extras(done, 0)
+            self.pay_equally(self.left, self.bank)
+        elif void and done["reason"] == "false_claim":
+            worst = max(done["losers"].values())
+            claimants = [seat for seat, weight in done["losers"].items() if weight == worst]
+            others = {s: w for s, w in done["losers"].items() if s not in claimants}
             due = self.bank
-            for seat in self.left:
-                self.pay_bank(seat, due // len(self.left))
-        elif done["winners"]:
+            self.pay_extras({"losers": others}, 0)
+            self.pay_equally(claimants, due)
+        else:
+            self.pay_extras(done, 0 if void else 1)
+            self.ante_due = True
+        if not void and done["winners"]:
             share = self.bank // len(done["winners"])
             for seat in done["winners"]:
                 self.pay_bank(seat, -share)
-        self.ante_due = True
+
+    def pay_extras(self, done: dict[str, Any], covered: int) -> None:
+        """Part 9, weights in a bank: an ante for each weight that the ante paid does not cover."""
+        for seat, weight in done["losers"].items():
+            self.pay_bank(seat, self.options["ante"] * (weight - covered))
+
+    def pay_equally(self, seats: list[int], chips: int) -> None:
+        """Part 9: the bank doubles: these seats pay equal parts, rounded up to whole chips."""
+        for seat in seats:
+            self.pay_bank(seat, -(-chips // len(seats)))
 
     def share_the_rest(self) -> None:
         """Part 9, bank: what is left at the end is shared equally, an odd chip to nobody."""
-        share = self.bank // self.seats
-        for seat in range(self.seats):
+        share = self.bank // len(self.left)
+        for seat in self.left:
             self.pay_bank(seat, -share)
         self.winners = self.best()
 
