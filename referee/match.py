@@ -336,6 +336,8 @@ class _Leg:
         prepared = {
             number: self._seats[number].player.prepare(update) for number, update in updates.items()
         }
+        ended = sum(len(update.deals_over) for update in updates.values())
+        self._inbox.even_out((sum(map(len, turns.values())), ended))
         for step in range(self._spec.seats):
             number = (self._round + step) % self._spec.seats
             if number in prepared:
