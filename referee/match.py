@@ -56,6 +56,7 @@ from referee.results import (
     ClockUsage,
     DealResult,
     Entrant,
+    Evidence,
     LegResult,
     MatchResult,
     MatchSpec,
@@ -94,6 +95,8 @@ __all__ = [
 ]
 
 LATE_ANSWERS = 3
+# A bot that errs in every deal says nothing new with the eleventh message.
+EVIDENT_FAULTS = 10
 SPARE_MESSAGES = 64
 # An answer stamped in time may still be on its way to us when the time is over.
 IN_FLIGHT_NS = 20_000_000
@@ -221,6 +224,8 @@ class _Seat:
     answers_us: list[int] = field(default_factory=list)
     decisions: int = 0
     late_answers: int = 0
+    blamed: int = 0
+    elapsed_at_fault_us: int = 0
     lost: Fault | None = None
     noted: bool = False
 
@@ -232,6 +237,25 @@ class _Seat:
         """Return for how long its clock has run, in microseconds."""
         elapsed = received_ns - self.sent_ns - (stalled_ns - self.stalled_ns)
         return max(0, min(elapsed // 1_000, self.limit_us))
+
+    def read_clock(self, now_ns: int, stalled_ns: int) -> None:
+        """Keep how long the clock has run at the moment of a fault."""
+        if self.open:
+            self.elapsed_at_fault_us = self.elapsed_us(now_ns, stalled_ns)
+        else:
+            self.elapsed_at_fault_us = self.last_answer_us
+
+    def evidence(self) -> Evidence | None:
+        """Return what is known of its last fault, if it has not been blamed too often."""
+        self.blamed += 1
+        if self.blamed > EVIDENT_FAULTS:
+            return None
+        return Evidence(
+            traffic=self.player.traffic,
+            limit_us=self.limit_us,
+            elapsed_us=self.elapsed_at_fault_us,
+            bank_us=self.bank_us,
+        )
 
     def stop_clock(self, elapsed_us: int, free_us: int, gain_us: int) -> None:
         """Note an answer: what it took beyond the free time comes out of the bank."""
@@ -444,11 +468,13 @@ class _Leg:
 
     def _blame(self, seat: _Seat, kind: FaultKind, detail: str, number: int | None) -> None:
         """Charge a fault to the deal of that number, or else to the one at the lowest table."""
+        self._read_clock(seat)
         deals = self._deals()
         charged = next((each for each in deals if each.number == number), deals[0])
         charged.faults.setdefault(seat.number, Fault(kind, seat.number, detail))
 
     def _note_late(self, seat: _Seat) -> None:
+        self._read_clock(seat)
         detail = f"{len(seat.open)} of {seat.asked} turns not answered when the time was over"
         for late, _ in seat.open.values():
             late.faults.setdefault(seat.number, Fault(FaultKind.TIMEOUT, seat.number, detail))
@@ -464,9 +490,13 @@ class _Leg:
         free_us = seat.asked * control.move_time_ms * 1_000
         seat.stop_clock(elapsed_us, free_us, seat.asked * control.increment_ms * 1_000)
 
+    def _read_clock(self, seat: _Seat) -> None:
+        seat.read_clock(self._inbox.clock.now_ns(), self._inbox.stalled_ns)
+
     def _lose_leg(self, seat: _Seat, fault: Fault) -> None:
         if seat.lost is None:
             seat.lost = fault
+            self._read_clock(seat)
         seat.open.clear()
         if self._last_word_ns is None:
             self._last_word_ns = self._inbox.clock.now_ns() + LAST_WORD_NS
@@ -503,7 +533,10 @@ class _Leg:
 
     def _note_offence(self, number: int | None, fault: Fault) -> None:
         entrant = self._spec.entrant_at(self._leg, fault.seat)
-        self._offences.append(Offence(leg=self._leg, deal=number, entrant=entrant, fault=fault))
+        evidence = self._seats[fault.seat].evidence()
+        self._offences.append(
+            Offence(leg=self._leg, deal=number, entrant=entrant, fault=fault, evidence=evidence)
+        )
 
     def _finish(self, over: _Deal, at_fault: list[int], outcome: Outcome) -> None:
         spec, setup = self._spec, over.setup

@@ -306,12 +306,22 @@ class Inbox:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What went over a seat's wire in a leg, in bytes and messages, framing left out."""
+    """What went over a seat's wire in a leg, in bytes and messages, framing left out.
+
+    Attributes:
+        sending_us: From the moment messages were ready to that at which they were handed to the
+            stream, all together, in microseconds: the part of the bot's time that is ours.
+        last_sent: The last message to the bot, as bytes.
+        last_received: The last message from it.
+    """
 
     sent_bytes: int = 0
     sent_messages: int = 0
     received_bytes: int = 0
     received_messages: int = 0
+    sending_us: int = 0
+    last_sent: bytes = b""
+    last_received: bytes = b""
 
 
 class Player(Protocol):

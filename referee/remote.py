@@ -201,7 +201,13 @@ class RemotePlayer:
         """What was sent and received so far."""
         server = self._server
         return Traffic(
-            server.sent_bytes, server.sent_messages, server.received_bytes, server.received_messages
+            server.sent_bytes,
+            server.sent_messages,
+            server.received_bytes,
+            server.received_messages,
+            server.sending_ns // 1_000,
+            server.last_sent,
+            server.last_received,
         )
 
     def prepare(self, message: Message) -> Callable[[], None]:
@@ -209,10 +215,10 @@ class RemotePlayer:
         parts = self._server.wire.packed(message)
         if isinstance(message, Goodbye):
             return partial(self._say_goodbye, parts)
-        return partial(self._server.outgoing.put_nowait, parts)
+        return partial(self._server.send, parts)
 
     def _say_goodbye(self, parts: Sequence[bytes]) -> None:
-        self._server.outgoing.put_nowait(parts)
+        self._server.send(parts)
         self._server.outgoing.put_nowait(None)
         self._loop.run_until_complete(self._server.finish())
 
@@ -280,9 +286,11 @@ class _SeatServer:
         self.wire = wire
         self.taken = False
         self.arrived = False
-        self.outgoing: asyncio.Queue[Sequence[bytes] | None] = asyncio.Queue()
+        self.outgoing: asyncio.Queue[tuple[int, Sequence[bytes]] | None] = asyncio.Queue()
         self.sent_bytes = self.sent_messages = 0
         self.received_bytes = self.received_messages = 0
+        self.sending_ns = 0
+        self.last_sent = self.last_received = b""
         self._inbox = inbox
         self._token = token
         self._strangers = 0
@@ -302,6 +310,10 @@ class _SeatServer:
         if self._server is not None:
             await self._server.stop(None)
 
+    def send(self, parts: Sequence[bytes]) -> None:
+        """Have a message written as soon as the loop runs."""
+        self.outgoing.put_nowait((time.monotonic_ns(), parts))
+
     async def finish(self) -> None:
         """Let the stream come to its end, if there is one and its bot reads."""
         self._ended = True
@@ -316,6 +328,7 @@ class _SeatServer:
             await self._refuse(context)
             return
         self.taken = self.arrived = True
+        self.last_received = raw
         try:
             wrong = _wrong_hello(raw)
             if wrong is None:
@@ -338,7 +351,10 @@ class _SeatServer:
         reader = asyncio.create_task(self._read(context))
         try:
             await self._write(context, self.wire.welcome())
-            while (parts := await self.outgoing.get()) is not None:
+            while (message := await self.outgoing.get()) is not None:
+                ready_ns, parts = message
+                # What a write takes from here on cannot be told from what the bot takes.
+                self.sending_ns += time.monotonic_ns() - ready_ns
                 for part in parts:
                     await self._write(context, part)
         finally:
@@ -355,6 +371,7 @@ class _SeatServer:
                 return
             self.received_bytes += len(raw)
             self.received_messages += 1
+            self.last_received = raw
             choices = _choices(raw)
             if isinstance(choices, str):
                 self._fault(FaultKind.PROTOCOL, choices)
@@ -367,6 +384,7 @@ class _SeatServer:
     async def _write(self, context: _Context, part: bytes) -> None:
         self.sent_bytes += len(part)
         self.sent_messages += 1
+        self.last_sent = part
         await context.write(part)
 
     async def _turn_away(self, context: _Context, wrong: str) -> None:

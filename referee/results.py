@@ -19,6 +19,7 @@ __all__ = [
     "ClockUsage",
     "DealResult",
     "Entrant",
+    "Evidence",
     "LegResult",
     "MatchResult",
     "MatchSpec",
@@ -232,6 +233,23 @@ class ClockUsage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How things stood at a seat when it committed a fault; for people, no part of the record.
+
+    Attributes:
+        traffic: What had gone over the seat's wire, the last messages among it.
+        limit_us: The time the seat had for the turns it was asked last, in microseconds.
+        elapsed_us: How long its clock had run.
+        bank_us: What was left in its bank.
+    """
+
+    traffic: Traffic = field(default_factory=Traffic)
+    limit_us: int = 0
+    elapsed_us: int = 0
+    bank_us: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Offence:
     """A fault and where it fell.
 
@@ -240,12 +258,14 @@ class Offence:
         deal: Number of the deal within the leg; None if it lost all that were left.
         entrant: Whose bot committed it.
         fault: What it was.
+        evidence: What is known besides; None for all but the first of a seat in a leg.
     """
 
     leg: int
     deal: int | None
     entrant: int
     fault: Fault
+    evidence: Evidence | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +345,7 @@ class MatchResult:
             sum(traffic.sent_messages for traffic in seats),
             sum(traffic.received_bytes for traffic in seats),
             sum(traffic.received_messages for traffic in seats),
+            sum(traffic.sending_us for traffic in seats),
         )
 
 

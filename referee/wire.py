@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
 from burabot import bot_pb2
 from referee.cards import CARD_COUNT, Cards, card_text
 from referee.combinations import Effect, held_by_hand
@@ -19,11 +22,13 @@ if TYPE_CHECKING:
     from referee.rules import Rules
     from referee.view import Observation, Pile, SeenEvent, TablePlay
 
-__all__ = ["BATCH_BYTES", "PROTOCOL", "Wire", "goodbye"]
+__all__ = ["BATCH_BYTES", "PROTOCOL", "Wire", "goodbye", "received_text", "sent_text"]
 
 PROTOCOL = 1
 BATCH_BYTES = 32 * 1024
 CACHED = 1 << 16
+TEXT_CHARS = 2_000
+SHOWN_BYTES = 200
 # How protobuf marks a value that its length precedes, and how it writes whole numbers.
 _DELIMITED = 2
 _LOW_WIDTH = 7
@@ -156,6 +161,30 @@ def goodbye(message: Goodbye) -> bytes:
     wire.goodbye.text = message.text
     wire.goodbye.scores.extend(map(str, message.scores))
     return wire.SerializeToString()
+
+
+def sent_text(raw: bytes) -> str:
+    """Return a message to a bot as text in one line of bounded length, empty for no message."""
+    return _text(raw, bot_pb2.RefereeMessage)
+
+
+def received_text(raw: bytes) -> str:
+    """Return a message from a bot as text in one line of bounded length, empty for no message.
+
+    What is no message is spelled in hexadecimal digits.
+    """
+    return _text(raw, bot_pb2.BotMessage)
+
+
+def _text(raw: bytes, kind: type[bot_pb2.RefereeMessage | bot_pb2.BotMessage]) -> str:
+    try:
+        text = text_format.MessageToString(kind.FromString(raw), as_one_line=True)
+    except (DecodeError, RecursionError):
+        text = ""
+    # Fields that the contract does not know have no text.
+    if raw and not text:
+        text = f"{len(raw)} bytes: {raw[:SHOWN_BYTES].hex(' ')}"
+    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]}... ({len(raw)} bytes)"
 
 
 def _option(value: object) -> str:

@@ -1,0 +1,80 @@
+"""What is kept of a fault besides its kind: the last messages, the clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from legs import play, spec
+from timeline import Bot, Timeline, answers, good
+
+from burabot import bot_pb2
+from referee.match import EVIDENT_FAULTS, Evidence, LegResult, TimeControl, play_leg
+from referee.wire import TEXT_CHARS, received_text, sent_text
+
+if TYPE_CHECKING:
+    from referee.players import Choices, Update
+
+STEADY = ("steady",)
+
+
+def evidence(leg: LegResult, place: int = 0) -> Evidence:
+    """Return the evidence of a fault of the leg."""
+    found = leg.faults[place].evidence
+    assert found is not None
+    return found
+
+
+def test_fault_keeps_the_messages_it_was_made_of() -> None:
+    """The question as it was put, the choice that was wrong, and how long the clock had run."""
+    leg = play(spec(decks=1), ("illegal_index",), STEADY).leg
+    found = evidence(leg)
+    assert "actions" in sent_text(found.traffic.last_sent)
+    assert received_text(found.traffic.last_received).startswith("choices { choices { turn: ")
+    assert found.limit_us == 5_000_000
+    assert 0 < found.elapsed_us <= found.limit_us
+
+
+@pytest.mark.parametrize("bot", [("garbage", "random"), ("oversized", "100000")], ids=" ".join)
+def test_message_that_cannot_be_read_is_kept_all_the_same(bot: tuple[str, str]) -> None:
+    """A broken protocol is shown as the bytes that came, cut to what a person reads."""
+    found = evidence(play(spec(decks=1), bot, STEADY).leg)
+    text = received_text(found.traffic.last_received)
+    assert f"{len(found.traffic.last_received)} bytes" in text
+    assert len(text) < TEXT_CHARS + 50
+
+
+def test_silence_is_kept_with_the_time_it_took() -> None:
+    """A bot that says nothing is late after exactly the time it had."""
+    match = spec(decks=1, time_control=TimeControl(move_time_ms=250))
+    found = evidence(play(match, ("silent",), STEADY).leg)
+    assert found.elapsed_us == found.limit_us == 250_000
+    assert "hello" in received_text(found.traffic.last_received)
+
+
+def test_evidence_of_endless_faults_is_bounded() -> None:
+    """A bot that errs in every deal is charged each time, and shown the first times."""
+    timeline = Timeline()
+
+    def err(_: Bot, update: Update) -> list[tuple[float, Choices]]:
+        return [(1, answers(update, lambda turn: len(turn.actions)))]
+
+    bots = [Bot(timeline, seat, react) for seat, react in enumerate((good, err))]
+    leg = play_leg(spec(decks=EVIDENT_FAULTS + 3), 0, bots, timeline)
+    assert len(leg.faults) == EVIDENT_FAULTS + 3
+    assert [each.evidence is not None for each in leg.faults].count(True) == EVIDENT_FAULTS
+
+
+def test_text_of_messages_is_one_line_whatever_they_hold() -> None:
+    """Names a bot chose cannot break the line, and no message gives no text."""
+    message = bot_pb2.BotMessage(hello=bot_pb2.Hello(name="a\nb\x1b[31m"))
+    text = received_text(message.SerializeToString())
+    assert text.isprintable()
+    assert sent_text(b"") == ""
+
+
+def test_sending_is_timed_apart() -> None:
+    """What it took to hand messages over is known for each seat, and is less than all its time."""
+    leg = play(spec(decks=2), STEADY, STEADY).leg
+    for traffic, clock in zip(leg.traffic, leg.clocks, strict=True):
+        assert 0 < traffic.sending_us < clock.total_us
