@@ -22,6 +22,7 @@ ENGINE_LOST = "engine_lost"
 IMAGE_MISSING = "image_missing"
 LIMITS_MISSING = "limits_missing"
 DISK_FULL = "disk_full"
+LEAK = "leak"
 REFEREE_ERROR = "referee_error"
 
 

@@ -21,6 +21,7 @@ from arena.jobs import (
     DISK_FULL,
     ENGINE_LOST,
     IMAGE_MISSING,
+    LEAK,
     LIMITS_MISSING,
     REFEREE_ERROR,
     STALLED,
@@ -41,6 +42,7 @@ from arena.sandbox import (
 from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.owners import SocketFolder
 from arena.steps import Step
+from referee.canary import LeakError, secrets_of, strangers_of
 from referee.match import play_leg
 from referee.players import Fault, FaultKind, PlatformStalledError
 from referee.record import write_record
@@ -71,6 +73,7 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (ImageMissingError, IMAGE_MISSING),
     (LimitsMissingError, LIMITS_MISSING),
     (PlatformStalledError, STALLED),
+    (LeakError, LEAK),
 )
 
 
@@ -162,6 +165,8 @@ class _Leg:
         self._watch = watch
         self._reports = reports
         self._bots: list[RunningBot] = []
+        self._secrets = secrets_of(description.spec, description.owner)
+        self._strangers = strangers_of(description.spec, str(description.home))
 
     @property
     def _spec(self) -> MatchSpec:
@@ -170,7 +175,9 @@ class _Leg:
     def play(self) -> LegResult:
         with ExitStack() as stack:
             folders = [self._folder(stack) for _ in range(self._spec.seats)]
-            reception = stack.enter_context(Reception(self._spec, self._leg))
+            reception = stack.enter_context(
+                Reception(self._spec, self._leg, self._secrets | self._strangers)
+            )
             for folder in folders:
                 reception.listen(folder.socket)
             steps.checkpoint(Step.SOCKETS_MADE)
@@ -228,6 +235,7 @@ class _Leg:
             attempt=f"{description.folder}/{self._leg}",
             seat=seat,
             limits=replace(description.limits, cpus=slot.bots[seat] if slot else ""),
+            canaries=self._secrets,
         )
 
     def _explain_absence(self, seat: int) -> Fault | None:
@@ -265,6 +273,8 @@ class _Leg:
         wait_for(ending)
         for seat, future in enumerate(ending):
             self._reports.append(self._report(seat, future.result()))
+        for seat, future in enumerate(ending):
+            self._secrets.check(future.result().log.encode(), f"the log of seat {seat}")
 
     def _report(self, seat: int, report: BotReport) -> StoredReport:
         description = self._description

@@ -20,6 +20,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError
 
 from burabot import bot_pb2
+from referee.canary import Canaries
 from referee.players import (
     Arrival,
     Choice,
@@ -81,12 +82,19 @@ class SocketError(PlatformError):
 class Reception:
     """Where the bots of one leg come in; leaving the context closes every socket."""
 
-    def __init__(self, spec: MatchSpec, leg: int) -> None:
-        """Prepare for a leg; nothing is opened yet."""
+    def __init__(self, spec: MatchSpec, leg: int, canaries: Canaries | None = None) -> None:
+        """Prepare for a leg; nothing is opened yet.
+
+        Args:
+            spec: The match.
+            leg: Which of its legs.
+            canaries: What no bot may ever be sent.
+        """
         self._loop = asyncio.new_event_loop()
         self.inbox = _LoopInbox(self._loop)
         self._spec = spec
         self._leg = leg
+        self._canaries = canaries or Canaries()
         self._seats: list[_SeatServer] = []
 
     def __enter__(self) -> Self:
@@ -107,7 +115,7 @@ class Reception:
     @property
     def players(self) -> tuple[RemotePlayer, ...]:
         """Those who sit here, by seat."""
-        return tuple(RemotePlayer(seat, self._loop) for seat in self._seats)
+        return tuple(RemotePlayer(seat, self._loop, self._canaries) for seat in self._seats)
 
     def listen(self, path: Path) -> None:
         """Open the Unix socket of the next seat; whoever reaches it is that seat's bot.
@@ -146,7 +154,9 @@ class Reception:
 
     def _open(self, address: str, token: str) -> int:
         number = len(self._seats)
-        server = _SeatServer(number, self.inbox, Wire(self._spec, number), token)
+        wire = Wire(self._spec, number)
+        self._canaries.check(wire.welcome(), f"the welcome of seat {number}")
+        server = _SeatServer(number, self.inbox, wire, token)
         self._seats.append(server)
         return self._loop.run_until_complete(server.start(address))
 
@@ -189,12 +199,16 @@ class Reception:
 class RemotePlayer:
     """The bot behind a seat's socket."""
 
-    __slots__ = ("_loop", "_server")
+    __slots__ = ("_canaries", "_loop", "_server", "_where")
 
-    def __init__(self, server: _SeatServer, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, server: _SeatServer, loop: asyncio.AbstractEventLoop, canaries: Canaries
+    ) -> None:
         """Speak through a seat's server, which lives in the loop."""
         self._server = server
         self._loop = loop
+        self._canaries = canaries
+        self._where = f"what seat {server.seat} was to be sent"
 
     @property
     def traffic(self) -> Traffic:
@@ -211,8 +225,14 @@ class RemotePlayer:
         )
 
     def prepare(self, message: Message) -> Callable[[], None]:
-        """Make the message into bytes, and return what hands them to the stream."""
+        """Make the message into bytes, and return what hands them to the stream.
+
+        Raises:
+            LeakError: The bytes hold what no bot may be sent.
+        """
         parts = self._server.wire.packed(message)
+        for part in parts:
+            self._canaries.check(part, self._where)
         if isinstance(message, Goodbye):
             return partial(self._say_goodbye, parts)
         return partial(self._server.send, parts)

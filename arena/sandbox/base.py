@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
 from arena.errors import USAGE, MachineError, RefusedError
+from referee.canary import Canaries
 from referee.players import PlatformError
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class StartRequest:
         attempt: Id of the attempt, for labels and messages only; the bot never sees it.
         seat: Seat of the bot, for labels and messages only.
         limits: What the bot may use.
+        canaries: What no bot may ever be handed.
     """
 
     source: BotSource
@@ -138,6 +140,15 @@ class StartRequest:
     attempt: str
     seat: int
     limits: Limits = field(default_factory=Limits)
+    canaries: Canaries = field(default_factory=Canaries, repr=False)
+
+    def check_handed(self, *handed: object) -> None:
+        """Check what the bot will find when it starts: environment, command line, mounts.
+
+        Raises:
+            LeakError: There is something in it that no bot may be handed.
+        """
+        self.canaries.check(repr(handed).encode(), f"the environment of seat {self.seat}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +218,10 @@ class RunningBot(Protocol):
         Raises:
             EngineLostError: If the engine cannot tell.
         """
+        ...
+
+    def ran_out_of_memory(self) -> bool:
+        """Tell whether anything in the bot is known to have been killed for want of memory."""
         ...
 
     def kill(self) -> None:

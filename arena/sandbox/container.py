@@ -564,6 +564,9 @@ class _NeverStarted:
     def poll(self) -> Exit:
         return Exit(code=CANNOT_START)
 
+    def ran_out_of_memory(self) -> bool:
+        return False
+
     def kill(self) -> None:
         """Do nothing: there is nothing to kill."""
 
@@ -644,6 +647,11 @@ class _Container:
                 if not state["Running"]:
                     self._exit = self._believe(state)
             return self._exit
+
+    def ran_out_of_memory(self) -> bool:
+        with self._lock:
+            self._sample()
+            return bool(self._usage.oom_kills)
 
     def kill(self) -> None:
         with self._lock:
@@ -760,7 +768,10 @@ def _with_leftover(report: BotReport, name: str) -> BotReport:
 
 def _everything(request: StartRequest) -> dict[str, Any]:
     config = host_config(request.limits, request.socket_dir)
-    return {"host_config": config, **container_settings(request)}
+    settings = container_settings(request)
+    # Labels stay outside: they are how the reaper knows whose a container is.
+    request.check_handed(config, {key: settings[key] for key in settings if key != "labels"})
+    return {"host_config": config, **settings}
 
 
 def _is_container(pid: int, container: str) -> bool:

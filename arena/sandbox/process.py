@@ -113,6 +113,8 @@ class _Process:
     """A bot under its supervisor."""
 
     def __init__(self, command: tuple[str, ...], request: StartRequest, asked_ns: int) -> None:
+        environment = _environment(request)
+        request.check_handed(command, environment)
         self._limits = request.limits
         self._lock = threading.RLock()
         self._received = bytearray()
@@ -135,7 +137,7 @@ class _Process:
             self._supervisor = subprocess.Popen(
                 [sys.executable, "-I", "-S", supervisor.__file__, json.dumps(order)],
                 cwd=request.source.directory,
-                env=_environment(request),
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -161,6 +163,10 @@ class _Process:
                 if head is not None and not head["ended_by_us"]:
                     self._exit = _exit_of(head)
             return self._exit
+
+    def ran_out_of_memory(self) -> bool:
+        end = self.poll()
+        return end is not None and end.out_of_memory
 
     def kill(self) -> None:
         with self._lock:
