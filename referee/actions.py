@@ -39,8 +39,8 @@ _WITH_CARDS = frozenset(
 )
 
 
-class Action:
-    """A choice; get one by Action.of or Action.parse.
+class Action(str):
+    """A choice: its own text, such as "lead 8S TS"; get one by Action.of or Action.parse.
 
     Attributes:
         kind: What is done.
@@ -57,13 +57,12 @@ class Action:
     @staticmethod
     def of(kind: ActionKind, cards: int = 0) -> "Action":
         """Return the action of that kind with those cards (a bitmask)."""
-        key = kind, int(cards)
-        action = _ACTIONS.get(key)
+        action = _ACTIONS.get((kind, cards))
         if action is None:
-            action = Action.__new__(Action)
-            action.kind, action.mask = key
-            action.size = action.mask.bit_count()
-            _ACTIONS[key] = action
+            word = kind.name.lower()
+            action = Action(f"{word} {Cards(cards)}" if cards else word)
+            action.kind, action.mask, action.size = kind, int(cards), cards.bit_count()
+            _ACTIONS[kind, action.mask] = action
         return action
 
     @staticmethod
@@ -94,11 +93,10 @@ class Action:
         return Action.of, (self.kind, self.mask)
 
     def __str__(self) -> str:
-        word = self.kind.name.lower()
-        return f"{word} {self.cards}" if self.mask else word
+        return str.__str__(self)
 
     def __repr__(self) -> str:
-        return f"Action.parse({str(self)!r})"
+        return f"Action.parse({str.__str__(self)!r})"
 
 
 _ACTIONS: Final[weakref.WeakValueDictionary[tuple[ActionKind, int], Action]] = (

@@ -25,7 +25,6 @@ RED_SUITS: Final = frozenset({DIAMONDS, HEARTS})
 
 _RANK_POINTS = (0, 0, 0, 0, 2, 3, 4, 10, 11)
 POINTS: Final = tuple(_RANK_POINTS[card % 9] for card in range(CARD_COUNT))
-_JACKS, _QUEENS, _KINGS, _TENS, _ACES = RANK_MASKS[4:]
 _NAMES = tuple(RANKS[card % 9] + SUITS[card // 9] for card in range(CARD_COUNT))
 _NUMBERS = {name: card for card, name in enumerate(_NAMES)}
 
@@ -68,17 +67,25 @@ def is_end(card: Card) -> bool:
     return card % 9 >= TEN
 
 
+_HALF = CARD_COUNT // 2
+
+
+def _points_of_two_suits() -> bytes:
+    """Return the points of each set of cards of two suits, in the order of their bitmasks."""
+    table = b"\0"
+    for card in range(_HALF):
+        # Two suits hold 60 points, so no sum leaves its byte.
+        table += table.translate(bytes((value + POINTS[card]) % 256 for value in range(256)))
+    return table
+
+
+_TWO_SUITS = (1 << _HALF) - 1
+_TWO_SUITS_POINTS = _points_of_two_suits()
+
+
 def points(mask: int) -> int:
     """Return the points of a set of cards: ace 11, ten 10, king 4, queen 3, jack 2, others 0."""
-    if not mask:
-        return 0
-    return (
-        11 * (mask & _ACES).bit_count()
-        + 10 * (mask & _TENS).bit_count()
-        + 4 * (mask & _KINGS).bit_count()
-        + 3 * (mask & _QUEENS).bit_count()
-        + 2 * (mask & _JACKS).bit_count()
-    )
+    return _TWO_SUITS_POINTS[mask & _TWO_SUITS] + _TWO_SUITS_POINTS[mask >> _HALF]
 
 
 def mask_of(cards: Iterable[Card]) -> int:

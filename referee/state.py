@@ -6,7 +6,7 @@ before looking ahead. Who may see what is decided elsewhere: a state knows every
 
 import enum
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from referee.actions import (
@@ -56,11 +56,14 @@ _SEATS: Final = tuple(
     tuple(seat for seat in range(12) if waiting >> seat & 1) for waiting in range(1 << 12)
 )
 _BITS: Final = tuple(1 << number for number in range(CARD_COUNT))
+_DEALT: Final[Event] = (EventKind.DEAL, NOBODY, 0, 0, 0)
+"""Stands in the log for what the deal showed."""
+
 _ALONE: Final = tuple((seat,) for seat in range(12))
 
 _DEAL, _LEAD, _PLAY = EventKind.DEAL, EventKind.LEAD, EventKind.PLAY
 _BEAT, _HIDE, _TAKE, _DRAW = EventKind.BEAT, EventKind.HIDE, EventKind.TAKE, EventKind.DRAW
-_INDICATOR, _CLAIM = EventKind.INDICATOR, EventKind.CLAIM
+_CLAIM = EventKind.CLAIM
 _PLAYS: Final = frozenset({_LEAD, _PLAY, _BEAT, _HIDE})
 _HIDE_ACTION: Final = ActionKind.HIDE
 
@@ -123,18 +126,19 @@ class State:
         active: The seats in the deal as a bitmask; who declines a raise leaves it.
         public: Cards in hands that everybody knows to be there, as a bitmask.
         outcome: How the deal ended, or None while it goes on.
-        events: What happened so far.
     """
 
     __slots__ = (
         "_answerers",
         "_best_seat",
         "_choices",
+        "_dealt",
         "_declared",
         "_declined",
         "_drawn",
         "_holders",
         "_indicator_at",
+        "_log",
         "_next",
         "_options",
         "_orders",
@@ -156,7 +160,6 @@ class State:
         "captured",
         "dealer",
         "end_turned",
-        "events",
         "first_leader",
         "hands",
         "indicator",
@@ -176,6 +179,7 @@ class State:
 
     # What dealing, or asking for a lead, sets before anybody looks at it.
     hands: list[int]
+    _dealt: tuple[int, ...]
     trump: Suit | None
     indicator: int | None
     end_turned: bool
@@ -211,7 +215,7 @@ class State:
         self.active = tables.everyone
         self.public = 0
         self.outcome: Outcome | None = None
-        self.events: list[Event] = []
+        self._log: list[Event] = []
         self._options = tables.nothing
         self._orders, self._next = tables.full_orders
         self._passes = tables.passes
@@ -263,16 +267,47 @@ class State:
                 self._close_window()
 
     @property
+    def events(self) -> list[Event]:
+        """What happened so far, each event once and for all at its place."""
+        events: list[Event] = []
+        for entry in self._log:
+            if entry[0] is _DEAL:
+                events += self._dealing_events()
+            elif entry[0] is _TAKE:
+                events += self._taking_events(entry)
+            else:
+                events.append(entry)
+        return events
+
+    def _dealing_events(self) -> Iterator[Event]:
+        for seat, hand in enumerate(self._dealt):
+            yield _DEAL, seat, hand, self._sees(seat), 0
+        for card in self._turned[:-1]:
+            yield EventKind.END_TURNED, NOBODY, _BITS[card], EVERYBODY, 0
+        for card in self._turned[-1:]:
+            yield EventKind.INDICATOR, NOBODY, _BITS[card], EVERYBODY, 0
+
+    def _taking_events(self, entry: Event) -> Iterator[Event]:
+        """Yield the taking of a trick, and the draws that the log tells by their places only."""
+        _, taker, start, end, active = entry
+        yield _TAKE, taker, 0, 0, 0
+        order = self._tables.orders(active)[0][taker]
+        for first, seat in enumerate(order, start):
+            drawn = sum(_BITS[card] for card in self._stock[first : end : len(order)])
+            if drawn:
+                yield _DRAW, seat, drawn, self._sees(seat), 0
+
+    @property
     def table(self) -> tuple[Play, ...]:
         """The plays of the trick in progress, the lead first."""
-        return self._plays_before(self.events)
+        return self._plays_before(self._log)
 
     @property
     def last_trick(self) -> tuple[Play, ...]:
         """The plays of the trick that was taken last, the lead first."""
-        for end in range(len(self.events), 0, -1):
-            if self.events[end - 1][0] is _TAKE:
-                return self._plays_before(self.events[: end - 1])
+        for end in range(len(self._log), 0, -1):
+            if self._log[end - 1][0] is _TAKE:
+                return self._plays_before(self._log[: end - 1])
         return ()
 
     @staticmethod
@@ -289,7 +324,7 @@ class State:
     def closed_to(self, seat: int) -> int:
         """Return the cards laid face down in this deal that the seat does not know."""
         closed = known = 0
-        for kind, _, cards, viewers, _ in self.events:
+        for kind, _, cards, viewers, _ in self._log:
             if kind is _HIDE:
                 closed |= cards
             if kind in (_HIDE, EventKind.LOOK) and viewers >> seat & 1:
@@ -322,34 +357,36 @@ class State:
         hands = self.hands
         leader = self.leader
         hand = hands[leader]
-        if not hand:
-            if not any(hands):
-                self._end_play()
-                return
-            leader = self.leader = next(seat for seat in self._orders[leader] if hands[seat])
-            hand = hands[leader]
         self._step = _CHOOSE_LEAD
         self._turn = _LEAD_TURN
         self._holders = _NO_HOLDERS
         trumps = self._trumps
-        if tables.plain_opening:
-            actions = tables.leads[hand]
-            full = hand.bit_count() == tables.hand_size
-        else:
-            actions = tables.capped_leads[self._cap()][hand]
-            full = self._may_be_stopped()
-        if full and trumps.stops:
-            self.window = True
-            active = self._waiting = self.active
-            self.asked = _SEATS[active]
-            options = self._options = self._passes.copy()
-            options[leader] = actions
-        else:
-            self._waiting = _BITS[leader]
-            self.asked = _ALONE[leader]
-            options = self._options = tables.nothing.copy()
-            options[leader] = actions
+        if not trumps.plain_window or hand.bit_count() != tables.hand_size:
+            self._open_lead_with_care()
+            return
+        self.window = True
+        active = self._waiting = self.active
+        self.asked = _SEATS[active]
+        options = self._options = self._passes.copy()
+        options[leader] = tables.leads[hand]
         if not trumps.uncombined(hands):
+            self._open_with_combinations()
+
+    def _open_lead_with_care(self) -> None:
+        """Ask where nobody can stop the lead, or hands differ in size, or all is played."""
+        hands = self.hands
+        if not hands[self.leader]:
+            if not any(hands):
+                self._end_play()
+                return
+            self.leader = next(seat for seat in self._orders[self.leader] if hands[seat])
+        leader = self.leader
+        self.window = self._trumps.stops and self._may_be_stopped()
+        self._waiting = self.active if self.window else _BITS[leader]
+        self.asked = _SEATS[self._waiting]
+        self._options = (self._passes if self.window else self._tables.nothing).copy()
+        self._options[leader] = self._tables.leads_up_to[self._cap()][hands[leader]]
+        if not self._trumps.uncombined(hands):
             self._open_with_combinations()
 
     def _cap(self) -> int:
@@ -421,10 +458,10 @@ class State:
         for seat in declared:
             if seat not in (best, leader):
                 number = self._holders[seat].number
-                self.events.append((EventKind.STOP_LOST, seat, 0, 0, number))
+                self._log.append((EventKind.STOP_LOST, seat, 0, 0, number))
         number = self._holders[best].number if best in declared else 0
         if best != leader:
-            self.events.append((EventKind.STOP, best, 0, 0, number))
+            self._log.append((EventKind.STOP, best, 0, 0, number))
             choice = Action.of(ActionKind.LEAD, self._holders[best].cards)
             self.leader = best
         self._before_lead(choice, number)
@@ -460,7 +497,7 @@ class State:
         if winner is None:
             return False
         held = self._holders[winner]
-        self.events.append(
+        self._log.append(
             (EventKind.COMBINATION, winner, self.hands[winner], EVERYBODY, held.number)
         )
         self._win(Reason.COMBINATION, winner, held.weight, held.combination.value)
@@ -499,7 +536,7 @@ class State:
             self._lead(self.leader, cards, action.size, self._declared)
             return
         self.offered = cards
-        self.events.append((EventKind.OFFER, self.leader, cards, self._sees(self.leader), 0))
+        self._log.append((EventKind.OFFER, self.leader, cards, self._sees(self.leader), 0))
         neighbours = [seat for seat in self._orders[self.leader][1:] if self.hands[seat]]
         if neighbours:
             self._ask(neighbours[0], TurnKind.OFFER, _ANSWER_OFFER, State._answer_offer)
@@ -510,10 +547,10 @@ class State:
     def _answer_offer(self, seat: int, action: Action) -> None:
         cards, self.offered = self.offered, 0
         if action is ACCEPT:
-            self.events.append((EventKind.ACCEPT, seat, 0, 0, 0))
+            self._log.append((EventKind.ACCEPT, seat, 0, 0, 0))
             self._lead(self.leader, cards, cards.bit_count())
         else:
-            self.events.append((EventKind.REFUSE, seat, 0, 0, 0))
+            self._log.append((EventKind.REFUSE, seat, 0, 0, 0))
             self._ask_ordinary_lead()
 
     def _ask_ordinary_lead(self) -> None:
@@ -548,7 +585,7 @@ class State:
         if action is RAISE:
             self._propose(seat)
         else:
-            self.events.append((EventKind.PASS, seat, 0, 0, 0))
+            self._log.append((EventKind.PASS, seat, 0, 0, 0))
             self._make_lead()
 
     def _propose(self, seat: int) -> None:
@@ -556,7 +593,7 @@ class State:
         self.stake = self.proposed or self.stake
         self.proposed = self.stake + 1
         self._raiser = seat
-        self.events.append((EventKind.RAISE, seat, 0, 0, self.proposed))
+        self._log.append((EventKind.RAISE, seat, 0, 0, self.proposed))
         own = self._tables.sides[seat]
         self._answerers = tuple(each for each in self._orders[seat] if not own >> each & 1)
         self._ask_to_answer()
@@ -576,12 +613,12 @@ class State:
             self._propose(seat)
             return
         if action is DECLINE:
-            self.events.append((EventKind.DECLINE, seat, 0, 0, self.stake))
+            self._log.append((EventKind.DECLINE, seat, 0, 0, self.stake))
             if self._leave(seat):
                 self.proposed = 0
                 return
         else:
-            self.events.append((EventKind.ACCEPT, seat, 0, 0, self.proposed))
+            self._log.append((EventKind.ACCEPT, seat, 0, 0, self.proposed))
         self._ask_to_answer()
 
     def _leave(self, seat: int) -> bool:
@@ -617,7 +654,7 @@ class State:
         hands = self.hands
         tables = self._tables
         hands[seat] ^= cards
-        self.events.append((_LEAD, seat, cards, EVERYBODY, number))
+        self._log.append((_LEAD, seat, cards, EVERYBODY, number))
         self._pot = self._target = cards
         self._best_seat = seat
         plays = self._plays = tables.plays[size]
@@ -653,19 +690,19 @@ class State:
             if self.public and self.rules.hands == "private":
                 # A card known to be in this hand may now be one of those that lie face down.
                 self.public &= ~hands[seat]
-            self.events.append((_HIDE, seat, cards, self._tables.drawn_for[seat], 0))
+            self._log.append((_HIDE, seat, cards, self._tables.drawn_for[seat], 0))
         elif action is CLAIM:
             self._claim(seat)
             return
         else:
             for able, count in self._trumps.demands[self._target]:
                 if (able & cards).bit_count() < count:
-                    self.events.append((_PLAY, seat, cards, EVERYBODY, 0))
+                    self._log.append((_PLAY, seat, cards, EVERYBODY, 0))
                     break
             else:
                 self._target = cards
                 self._best_seat = seat
-                self.events.append((_BEAT, seat, cards, EVERYBODY, 0))
+                self._log.append((_BEAT, seat, cards, EVERYBODY, 0))
         hands[seat] ^= cards
         self._pot |= cards
         after = self._next[seat]
@@ -678,23 +715,39 @@ class State:
             self._next_response(seat)
 
     def _take(self) -> None:
+        tables = self._tables
+        hands = self.hands
         taker = self._best_seat
         self.captured[taker] |= self._pot
         self.tricks[taker] += 1
         self.leader = self.last_taker = taker
-        self.events.append((_TAKE, taker, 0, 0, 0))
-        if self._tables.plain_taking:
-            self._draw()
-            self._open_lead()
-        else:
+        order = self._orders[taker]
+        at = self._drawn
+        rounds = tables.hand_size - hands[taker].bit_count()
+        end = at + rounds * len(order)
+        if end > self._plain_until:
             self._take_with_care(taker)
+            return
+        self._log.append((_TAKE, taker, at, end, self.active))
+        self._drawn = end
+        stock = self._stock
+        if rounds == 1:
+            for seat in order:
+                hands[seat] |= _BITS[stock[at]]
+                at += 1
+        else:
+            for first, seat in enumerate(order, at):
+                for card in stock[first : end : len(order)]:
+                    hands[seat] |= _BITS[card]
+        self._open_lead()
 
     def _take_with_care(self, taker: int) -> None:
-        """Let the taker look or claim before the draw, where the rules allow it."""
+        """Let the taker look or claim before a draw that may show the indicator or end short."""
         tables = self._tables
+        self._log.append((_TAKE, taker, 0, 0, self.active))
         seen = self.closed_to(taker) & self._pot
         if tables.taker_looks and seen and self._coming_draws():
-            self.events.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
+            self._log.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
         if tables.claim_on_taking and (
             self.rules.final_claim == "yes" or not self._all_is_played()
         ):
@@ -710,7 +763,7 @@ class State:
         if action is CLAIM:
             self._claim(seat)
             return
-        self.events.append((EventKind.PASS, seat, 0, 0, 0))
+        self._log.append((EventKind.PASS, seat, 0, 0, 0))
         if self._all_is_played():
             self._end_unclaimed()
         else:
@@ -720,27 +773,30 @@ class State:
     # Draws.
 
     def _draw(self) -> None:
-        hands = self.hands
-        order = self._orders[self.leader]
-        at = self._drawn
-        rounds = self._tables.hand_size - hands[self.leader].bit_count()
-        seats = len(order)
-        end = at + rounds * seats
-        if end > self._plain_until:
-            self._draw_by_plan(self._coming_draws())
-            return
-        self._drawn = end
-        stock = self._stock
-        events = self.events
-        drawn_for = self._tables.drawn_for
-        for seat in order:
-            drawn = _BITS[stock[at]]
-            if rounds > 1:
-                for card in stock[at + seats : end : seats]:
-                    drawn |= _BITS[card]
-            at += 1
-            hands[seat] |= drawn
-            events.append((_DRAW, seat, drawn, drawn_for[seat], 0))
+        """Draw card by card, and show the indicator when it is drawn."""
+        plan = self._coming_draws()
+        drawn = dict.fromkeys(plan, 0)
+        for at, seat in enumerate(plan, self._drawn):
+            card = _BITS[self._stock[at]]
+            self.hands[seat] |= card
+            if at == self._indicator_at:
+                self._log.append((_DRAW, seat, card, EVERYBODY, 0))
+                self.public |= card
+                self.indicator = None
+                self._indicator_at = NOWHERE
+                self._settle_plain_draws()
+            else:
+                drawn[seat] |= card
+        for seat, cards in drawn.items():
+            if cards:
+                self._log.append((_DRAW, seat, cards, self._sees(seat), 0))
+        self._drawn += len(plan)
+
+    def _settle_plain_draws(self) -> None:
+        """Settle how far into the stock draws show nothing and are never short."""
+        tables = self._tables
+        plain = tables.plain_taking and tables.round_robin
+        self._plain_until = min(self._indicator_at, len(self._stock)) if plain else -1
 
     def _rounds(self, left: int, seats: int) -> int:
         """Return how many cards each seat draws where all draw equally many."""
@@ -763,25 +819,6 @@ class State:
             seats = [seat for step in range(most) for seat in order if lacking[seat] > step]
         return seats[:left]
 
-    def _draw_by_plan(self, plan: list[int]) -> None:
-        drawn = dict.fromkeys(plan, 0)
-        for at, seat in enumerate(plan, self._drawn):
-            card = 1 << self._stock[at]
-            if at == self._indicator_at:
-                self.events.append((_DRAW, seat, card, EVERYBODY, 0))
-                self.hands[seat] |= card
-                self.public |= card
-                self.indicator = None
-                self._indicator_at = NOWHERE
-                self._plain_until = len(self._stock) if self._tables.round_robin else 0
-            else:
-                drawn[seat] |= card
-        for seat, cards in drawn.items():
-            self.hands[seat] |= cards
-            if cards:
-                self.events.append((_DRAW, seat, cards, self._sees(seat), 0))
-        self._drawn += len(plan)
-
     # The end.
 
     def _end_play(self) -> None:
@@ -800,7 +837,7 @@ class State:
         if action is CLAIM:
             self._claim(seat)
             return
-        self.events.append((EventKind.PASS, seat, 0, 0, 0))
+        self._log.append((EventKind.PASS, seat, 0, 0, 0))
         self._end_unclaimed()
 
     def _end_unclaimed(self) -> None:
@@ -811,7 +848,7 @@ class State:
 
     def _claim(self, seat: int) -> None:
         tables = self._tables
-        self.events.append((_CLAIM, seat, 0, 0, 0))
+        self._log.append((_CLAIM, seat, 0, 0, 0))
         side = tables.sides[seat]
         if self._points_of(side) >= tables.target:
             self._win(Reason.CLAIM, seat, 1)
@@ -912,7 +949,7 @@ class State:
             self._cut(source)
         attempt = 0
         while not self._deal_hands(source, source.deck(attempt)):
-            self.events.append((EventKind.REDEAL, NOBODY, 0, 0, 0))
+            self._log.append((EventKind.REDEAL, NOBODY, 0, 0, 0))
             attempt += 1
         self.first_leader = self.leader
         if leader is None and first_lead == "colour_guess":
@@ -928,7 +965,7 @@ class State:
             cutters = cutters[:2]
         self.leader, cuts = cut_for_lead(self.rules, cutters, source)
         for seat, card in cuts:
-            self.events.append((EventKind.CUT, seat, 1 << card, EVERYBODY, 0))
+            self._log.append((EventKind.CUT, seat, 1 << card, EVERYBODY, 0))
 
     def _deal_hands(self, source: DealSource, deck: Sequence[int]) -> bool:
         """Deal one card at a time from the dealer's left; tell whether the deal stands."""
@@ -941,14 +978,13 @@ class State:
             card = self.indicator = deck[dealt]
             self._turned = (card,)
             stock = self._stock = [*deck[dealt + 1 :], card]
-            self._indicator_at = self._plain_until = len(stock) - 1
+            self._indicator_at = len(stock) - 1
             trumps = self._trumps = tables.by_indicator[card]
         elif self._turn_indicator(source, deck[dealt:]):
             trumps = self._trumps
         else:
             return False
-        if not tables.round_robin:
-            self._plain_until = 0
+        self._settle_plain_draws()
         self.trump = trumps.trump
         self.end_turned = trumps.end_turned
         return trumps.undealt(hands)
@@ -956,7 +992,7 @@ class State:
     def _turn_indicator(self, source: DealSource, cards: Sequence[int]) -> bool:
         if self.rules.trump == "none":
             self.indicator, self._turned = None, ()
-            self._stock, self._indicator_at, self._plain_until = cards, NOWHERE, len(cards)
+            self._stock, self._indicator_at = cards, NOWHERE
             self._trumps = self._tables.trumps[None, False]
             return True
         turned = turn_indicator(self.rules, cards, source)
@@ -965,29 +1001,20 @@ class State:
         self.indicator = None if turned.place == NOWHERE else turned.card
         self._turned = (*turned.ends, turned.card)
         self._stock, self._indicator_at = turned.stock, turned.place
-        self._plain_until = min(turned.place, len(turned.stock))
         end_turned = bool(turned.ends) or is_end(turned.card)
         self._trumps = self._tables.trumps[suit_of(turned.card), end_turned]
         return True
 
     def _reveal(self) -> None:
         """Let everybody see what the deal gave."""
-        tables = self._tables
-        events = self.events
-        drawn_for = tables.drawn_for
-        if tables.open_hands:
+        if self._tables.open_hands:
             self.public = ALL_CARDS
-        for seat, hand in enumerate(self.hands):
-            events.append((_DEAL, seat, hand, drawn_for[seat], 0))
-        turned = self._turned
-        if turned:
-            for card in turned[:-1]:
-                events.append((EventKind.END_TURNED, NOBODY, _BITS[card], EVERYBODY, 0))
-            events.append((_INDICATOR, NOBODY, _BITS[turned[-1]], EVERYBODY, 0))
+        self._dealt = tuple(self.hands)
+        self._log.append(_DEALT)
 
     def _guess(self, seat: int, action: Action) -> None:
         red = action is RED
-        self.events.append((EventKind.RED if red else EventKind.BLACK, seat, 0, 0, 0))
+        self._log.append((EventKind.RED if red else EventKind.BLACK, seat, 0, 0, 0))
         if (self.trump in RED_SUITS) != red:
             self.leader = self._orders[seat][1]
         self.first_leader = self.leader

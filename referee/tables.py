@@ -47,6 +47,7 @@ class TrumpTables:
         uncombined: Tells whether none of some hands is among those.
         undealt: Tells whether none of some hands, dealt, makes the cards be dealt again.
         stops: Whether any combination gives the right to stop.
+        plain_window: Whether one does, and all hands are always equally full.
     """
 
     __slots__ = (
@@ -54,6 +55,7 @@ class TrumpTables:
         "demands",
         "end_turned",
         "held",
+        "plain_window",
         "stops",
         "trump",
         "uncombined",
@@ -71,6 +73,7 @@ class TrumpTables:
         self.uncombined = frozenset(self.held).isdisjoint
         self.undealt = frozenset(held if rules.dealt_combination == "redeal" else ()).isdisjoint
         self.stops = any(each.effect is Effect.STOPS for each in self.held.values())
+        self.plain_window = self.stops and rules.short_stock == "set_aside"
         self._closed_plays: dict[tuple[int, Actions], Actions] = {}
 
     def closed_plays(self, actions: Actions, target: int) -> Actions:
@@ -101,8 +104,8 @@ class Tables:
         sides: For each seat the seats of its side as a bitmask.
         trumps: Tables for each trump suit (or None) and whether an end was turned.
         leads: What a seat due to lead may do, for each hand.
-        capped_leads: The same for the highest size of lead and then the hand.
-        ordinary_leads: The same as capped_leads without claims and offers.
+        leads_up_to: The same for the highest size of lead and then the hand.
+        ordinary_leads: The same as leads_up_to without claims and offers.
         plays: The answers to a lead, for the size of the lead and then the hand.
         claim_on_lead: A seat due to lead may claim instead.
         claim_on_turn: A seat asked to answer may claim instead.
@@ -131,7 +134,6 @@ class Tables:
     __slots__ = (
         "_orders",
         "by_indicator",
-        "capped_leads",
         "claim_first",
         "claim_on_lead",
         "claim_on_taking",
@@ -146,6 +148,7 @@ class Tables:
         "full_orders",
         "hand_size",
         "leads",
+        "leads_up_to",
         "no_choices",
         "nothing",
         "open_hands",
@@ -195,8 +198,8 @@ class Tables:
 
     def _work_out_actions(self, rules: Rules) -> None:
         caps = range(1, rules.hand_size + 1)
-        self.capped_leads = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
-        self.leads = self.capped_leads[rules.hand_size]
+        self.leads_up_to = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
+        self.leads = self.leads_up_to[rules.hand_size]
         self.ordinary_leads = {
             cap: Memo(functools.partial(ordinary_leads, rules, cap)) for cap in caps
         }
