@@ -20,7 +20,7 @@ DOCUMENTED = (
     "combinations: one of them does not exist with this hand_size",
     "match_format: burkozyol_penalty, burkozyol_double and eyes count points",
 )
-"""What the engine refuses and the rules do not name; docs/rules.md gives the reasons."""
+"""What the engine refuses and the rules do not name; docs/rules.md names it."""
 
 
 def random_changes(chance: random.Random, hand_size: int) -> dict[str, Any]:
