@@ -190,14 +190,14 @@ class _Leg:
             )
             self._start(threads, stack, folders)
             steps.checkpoint(Step.STARTED)
-            reception.wait_for_bots([bot.started_ns for bot in self._bots], self._explain_absence)
+            reception.wait_for_bots(self._explain_absence)
             steps.checkpoint(Step.CONNECTED)
             players = [_Watched(player, self._watch) for player in reception.players]
             try:
                 result = play_leg(
                     self._spec, self._leg, players, reception.inbox, explain=self._explain
                 )
-                self._await_exits()
+                self._await_exits(result)
                 return result
             finally:
                 steps.checkpoint(Step.REMOVING)
@@ -245,9 +245,14 @@ class _Leg:
         kind = FaultKind.OUT_OF_MEMORY if end.out_of_memory else FaultKind.START_FAILED
         return Fault(kind, seat, f"the bot ended before its Hello: {end}")
 
-    def _explain(self, seat: int) -> Fault | None:
-        """Say why a stream ended, if the bot itself has ended."""
-        end = self._await_exit(seat, EXPLAIN_SECONDS)
+    def _explain(self, fault: Fault) -> Fault | None:
+        """Say what lies behind the end of a stream or behind silence, if the sandbox knows."""
+        seat = fault.seat
+        seconds = EXPLAIN_SECONDS if fault.kind is FaultKind.DISCONNECTED else 0.0
+        end = self._await_exit(seat, seconds)
+        if end is None and self._bots[seat].ran_out_of_memory():
+            detail = "a process of the bot was killed, out of memory; its main process lived on"
+            return Fault(FaultKind.OUT_OF_MEMORY, seat, detail)
         if end is None:
             return None
         if end.out_of_memory:
@@ -256,10 +261,13 @@ class _Leg:
             return Fault(FaultKind.DISCONNECTED, seat, "the bot exited in the middle of a leg")
         return Fault(FaultKind.CRASH, seat, f"the bot ended: {end}")
 
-    def _await_exits(self) -> None:
+    def _await_exits(self, result: LegResult) -> None:
+        """Let the bots that heard Goodbye come to their end."""
         until = time.monotonic() + GOODBYE_SECONDS
+        kinds = {offence.fault.seat: offence.fault.kind for offence in result.faults}
         for seat in range(len(self._bots)):
-            self._await_exit(seat, until - time.monotonic())
+            if kinds.get(seat) is not FaultKind.NO_CONNECT:
+                self._await_exit(seat, until - time.monotonic())
 
     def _await_exit(self, seat: int, seconds: float) -> Exit | None:
         until = time.monotonic() + seconds

@@ -109,7 +109,7 @@ def play_leg(
     players: Sequence[Player],
     inbox: Inbox,
     *,
-    explain: Callable[[int], Fault | None] | None = None,
+    explain: Callable[[Fault], Fault | None] | None = None,
 ) -> LegResult:
     """Play all decks in one rotation of the seats, and say goodbye.
 
@@ -118,7 +118,8 @@ def play_leg(
         leg: Which rotation, from 0.
         players: By seat. Those that could not be started have a fault in the inbox.
         inbox: Where the players' answers arrive.
-        explain: Asked for what is known of a seat whose stream ended; None keeps `disconnected`.
+        explain: Asked what lies behind a leg lost by the end of a stream or by silence; None
+            keeps the fault as it is.
 
     Raises:
         PlatformError: The platform failed; the leg counts for nobody.
@@ -273,7 +274,7 @@ class _Leg:
         leg: int,
         players: Sequence[Player],
         inbox: Inbox,
-        explain: Callable[[int], Fault | None],
+        explain: Callable[[Fault], Fault | None],
     ) -> None:
         self._spec = spec
         self._leg = leg
@@ -526,8 +527,8 @@ class _Leg:
                     self._lose_leg(self._seats[number], fault)
         for seat in self._seats:
             if seat.lost and not seat.noted:
-                if seat.lost.kind is FaultKind.DISCONNECTED:
-                    seat.lost = self._explain(seat.number) or seat.lost
+                if seat.lost.kind in {FaultKind.DISCONNECTED, FaultKind.TIMEOUT}:
+                    seat.lost = self._explain(seat.lost) or seat.lost
                 seat.noted = True
                 self._note_offence(None, seat.lost)
 

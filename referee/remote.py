@@ -53,6 +53,8 @@ CUT_BYTES = 4 * MESSAGE_BYTES
 UNREAD_ARRIVALS = 256
 PATH_BYTES = 100
 STREAMS = 4
+# A bot with children could otherwise take all descriptors of this process.
+CONNECTIONS = 8
 POLL_SECONDS = 0.01
 # Work is stretched to what four of five rounds of its kind take: one that takes longer raises that
 # time four times as much as one that does not lowers it.
@@ -67,6 +69,7 @@ _OPTIONS = (
     ("grpc.max_metadata_size", 4096),
     ("grpc.absolute_max_metadata_size", 8192),
     ("grpc.max_concurrent_streams", STREAMS),
+    ("grpc.max_allowed_incoming_connections", CONNECTIONS),
     ("grpc.server_handshake_timeout_ms", 3000),
     ("grpc.max_connection_idle_ms", 5000),
     ("grpc.http2.min_ping_interval_without_data_ms", 1000),
@@ -160,40 +163,41 @@ class Reception:
         self._seats.append(server)
         return self._loop.run_until_complete(server.start(address))
 
-    def wait_for_bots(
-        self,
-        started_ns: Sequence[int] | None = None,
-        poll: Callable[[int], Fault | None] = lambda _: None,
-    ) -> None:
+    def wait_for_bots(self, poll: Callable[[int], Fault | None] = lambda _: None) -> None:
         """Wait until every bot has said Hello or failed to; failures are put into the inbox.
 
+        The time to start runs from now, when all programs run: that another bot was slow to be
+        started costs nobody. Nor does the time in which this process does not listen.
+
         Args:
-            started_ns: Monotonic time each seat's program began, in nanoseconds; now if left out.
             poll: Asked now and then about a seat that has not come: its fault if it never will.
 
         Raises:
             PlatformStalledError: This process was kept from running for seconds.
         """
-        now = time.monotonic_ns()
         limit_ms = self._spec.time_control.startup_ms
-        starts = started_ns or [now] * len(self._seats)
+        deadline_ns = time.monotonic_ns() + limit_ms * 1_000_000
+        deaf_ns = 0
         missing = set(range(len(self._seats)))
         while missing:
+            before = time.monotonic_ns()
+            is_over = before > deadline_ns + deaf_ns
             for number in sorted(missing):
                 if self._seats[number].arrived:
                     missing.discard(number)
                     continue
                 fault = poll(number)
-                if fault is None and time.monotonic_ns() > starts[number] + limit_ms * 1_000_000:
+                if fault is None and is_over:
                     detail = f"no Hello within {limit_ms} ms of the start"
                     fault = Fault(FaultKind.NO_CONNECT, number, detail)
                 if fault is not None:
                     self._seats[number].taken = True
                     self.inbox.put(Arrival(number, time.monotonic_ns(), fault))
                     missing.discard(number)
-            before = time.monotonic_ns()
+            polled, stalled = time.monotonic_ns(), self.inbox.stalled_ns
             self.inbox.let_run(POLL_SECONDS)
-            self.inbox.note_stall(time.monotonic_ns() - before)
+            self.inbox.note_stall(time.monotonic_ns() - polled)
+            deaf_ns += polled - before + self.inbox.stalled_ns - stalled
 
 
 class RemotePlayer:
@@ -250,7 +254,7 @@ class _LoopInbox(Inbox):
         super().__init__()
         self._loop = loop
         self._is_waiting = False
-        self._resumed_ns = time.monotonic_ns()
+        self._resumed_ns = self._left_ns = time.monotonic_ns()
         self._usual_ns: dict[tuple[int, int], float] = {}
 
     def even_out(self, kind: tuple[int, int]) -> None:
@@ -265,6 +269,21 @@ class _LoopInbox(Inbox):
         until = self._resumed_ns + min(usual, LONGEST_STRETCH_NS)
         while time.monotonic_ns() < until:
             pass
+        self._left_ns = time.monotonic_ns()
+
+    def receive(self, until_ns: int) -> Arrival | None:
+        """Return the next arrival, or None if there is none by that time.
+
+        Between two waits of a round almost nothing is done, so a long time between them is a
+        stall too.
+
+        Raises:
+            PlatformStalledError: This process was kept from running for seconds.
+        """
+        self.note_stall(time.monotonic_ns() - self._left_ns)
+        arrival = super().receive(until_ns)
+        self._left_ns = time.monotonic_ns()
+        return arrival
 
     def put(self, arrival: Arrival) -> None:
         super().put(arrival)
@@ -280,6 +299,7 @@ class _LoopInbox(Inbox):
         finally:
             self._is_waiting = False
             timer.cancel()
+            self._left_ns = time.monotonic_ns()
 
     def _next(self, seconds: float | None) -> Arrival | None:
         if seconds is not None and not self.waiting():

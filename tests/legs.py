@@ -58,12 +58,12 @@ def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
         code = processes[seat].poll()
         return None if code is None else Fault(FaultKind.START_FAILED, seat, f"exit code {code}")
 
-    def explain(seat: int) -> Fault | None:
+    def explain(fault: Fault) -> Fault | None:
         try:
-            code = processes[seat].wait(1)
+            code = processes[fault.seat].wait(1)
         except subprocess.TimeoutExpired:
             return None
-        return Fault(FaultKind.CRASH, seat, f"exit code {code}")
+        return Fault(FaultKind.CRASH, fault.seat, f"exit code {code}")
 
     began = time.monotonic()
     with ExitStack() as stack:

@@ -50,7 +50,7 @@ def spec(**changes: object) -> MatchSpec:
 
 def play(
     *reacts: React,
-    explain: Callable[[int], Fault | None] | None = None,
+    explain: Callable[[Fault], Fault | None] | None = None,
     before: Iterable[Fault] = (),
     **changes: object,
 ) -> tuple[LegResult, list[Bot]]:

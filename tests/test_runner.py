@@ -98,6 +98,10 @@ class FakeBot:
         """Tell how it ended."""
         return self.exit
 
+    def ran_out_of_memory(self) -> bool:
+        """Never."""
+        return False
+
     def kill(self) -> None:
         """Do nothing."""
 
