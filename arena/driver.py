@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from arena import ledger, queries, steps
 from arena.errors import MachineError
-from arena.formats import Plan, find_format
+from arena.formats import Plan, schedule
 from arena.jobs import (
     ENGINE_LOST,
     INTERRUPTED,
@@ -178,10 +178,14 @@ class Driver:
         """Ask the format for pairings, given the results so far; return whether any are new."""
         info = self._info
         plan = Plan(
-            entrants=len(info.entrants), seats=info.seats, rounds=info.rounds, seed=self._seed
+            entrants=len(info.entrants),
+            seats=info.seats,
+            rounds=info.rounds,
+            seed=self._seed,
+            partners=info.partners,
         )
         results = queries.results(self._store, info.id)
-        return ledger.plan(self._store, info.id, find_format(info.format)(plan, results)) > 0
+        return ledger.plan(self._store, info.id, schedule(info.format, plan, results)) > 0
 
     def _fill(self, pool: WorkerPool) -> None:
         """Lease matches while workers are idle."""

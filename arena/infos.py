@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from arena.formats import Partners
+
 if TYPE_CHECKING:
     from datetime import datetime
     from fractions import Fraction
@@ -78,10 +80,14 @@ class BotInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrantInfo:
-    """A bot version in a tournament; `index` is its place in the schedule."""
+    """A bot version in a tournament; `index` is its place in the schedule.
+
+    `pair` numbers the pair it stays in, None for a bot that is entered alone.
+    """
 
     index: int
     bot: BotVersionInfo
+    pair: int | None = None
 
     @property
     def name(self) -> str:
@@ -123,6 +129,22 @@ class TournamentInfo:
     def total(self) -> int:
         """Matches scheduled so far, whatever their state."""
         return self.planned + self.running + self.done + self.incomplete
+
+    @property
+    def partners(self) -> Partners:
+        """Who plays on whose side."""
+        if self.rules.sides != "pairs":
+            return Partners.NONE
+        alone = any(entrant.pair is None for entrant in self.entrants)
+        return Partners.ROTATING if alone else Partners.FIXED
+
+    @property
+    def pairs(self) -> tuple[tuple[EntrantInfo, ...], ...]:
+        """The pairs that stay together, in the order in which they were entered."""
+        if self.partners is not Partners.FIXED:
+            return ()
+        firsts, seconds = self.entrants[::2], self.entrants[1::2]
+        return tuple(zip(firsts, seconds, strict=True))
 
     @property
     def is_sandboxed(self) -> bool:
@@ -175,13 +197,15 @@ class AttemptInfo:
 class MatchInfo:
     """A match of a tournament; entrants stand in the order of the first leg's seats.
 
-    Scores are the entrants' totals in the same order, None until the match is done.
+    `sides` numbers the side of each in the same order, empty if each plays for itself. Scores are
+    the entrants' totals in the same order, None until the match is done.
     """
 
     tournament: str
     number: int
     round: int
     entrants: tuple[str, ...]
+    sides: tuple[int, ...]
     state: MatchState
     attempt: int
     reason: str

@@ -1,4 +1,4 @@
-"""A match for trying things: two bots from wherever they are, nothing stored, no rating moved."""
+"""A match for trying things: bots from wherever they are, nothing stored, no rating moved."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from arena import queries
 from arena.bots import tree_digest
+from arena.entries import partners_of, split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
+from arena.formats import Partners, sides_of
 from arena.home import Home
 from arena.jobs import MatchDescription
 from arena.owners import ownership
 from arena.queries import PROCESS
-from arena.runner import deal_table, run_match, sides
+from arena.rulebook import check_seats
+from arena.runner import deal_table, run_match
 from arena.sandbox import BotSource, EngineMissingError, ImageMissingError, find_sandbox
 from arena.sandbox.slots import plan_slots
 from arena.stats import PlayedMatch, score_per_deal
@@ -44,7 +47,8 @@ class PlayOptions:
     """How to play; None leaves the choice to the platform.
 
     Attributes:
-        bots: Submitted names ("alice", "alice@2"), folders, or images; one a seat.
+        bots: Submitted names ("alice", "alice@2"), folders, or images; one a seat, or two pairs
+            such as "alice+bob", which sit across.
         sandbox: Name of the backend; None is containers if there is an engine, else processes.
         record: Where to put the record; None keeps none.
     """
@@ -72,9 +76,10 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayReport:
-    """What came of it; estimates and labels in the order of the bots given."""
+    """What came of it; labels, sides (empty without) and estimates in the order of the seats."""
 
     labels: tuple[str, ...]
+    sides: tuple[int, ...]
     match: MatchReport
     estimates: tuple[Estimate, ...]
     sandbox: str
@@ -123,7 +128,8 @@ def play(
     """
     if options.record is not None:
         _check_target(options.record)
-    contestants = _distinct([find_contestant(home, word, backend, say) for word in options.bots])
+    words = seated(home, options)
+    contestants = _distinct([find_contestant(home, word, backend, say) for word in words])
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
         scratch = Home(Path(folder))
         scratch.create()
@@ -145,6 +151,7 @@ def play(
             _keep(report.record, options.record)
         return PlayReport(
             labels=labels,
+            sides=played.sides,
             match=report,
             estimates=tuple(
                 estimate for label in labels if (estimate := score_per_deal([played], label))
@@ -152,6 +159,23 @@ def play(
             sandbox=backend,
             logs=_logs(report, labels, scratch),
         )
+
+
+def seated(home: Home, options: PlayOptions) -> tuple[str, ...]:
+    """Return the words of single bots in the order of the seats.
+
+    Raises:
+        RefusedError: The words name pairs where there are none, or the game is not for so many.
+    """
+
+    def is_bot(word: str) -> bool:
+        return Path(word).is_dir() or _submitted(home, word) is not None
+
+    groups = [split_pair(word, is_bot) for word in options.bots]
+    partners = partners_of(groups, options.variant, options.rules)
+    words = tuple(word for group in groups for word in group)
+    check_seats(options.variant, options.rules, len(words))
+    return words if partners is not Partners.FIXED else words[::2] + words[1::2]
 
 
 def _spec(options: PlayOptions, contestants: Sequence[Contestant]) -> MatchSpec:
@@ -187,7 +211,7 @@ def _played(result: MatchResult, labels: Sequence[str]) -> PlayedMatch:
         number=1,
         entrants=tuple(labels),
         decks=deal_table(result),
-        sides=sides(result.spec),
+        sides=sides_of(result.spec.rules, result.spec.seats),
         faults=tuple((offence.entrant, offence.fault.kind) for offence in result.faults),
     )
 

@@ -12,6 +12,7 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.errors import NotFoundError, with_near
+from arena.formats import sides_of
 from arena.infos import (
     AttemptInfo,
     AttemptState,
@@ -324,15 +325,17 @@ def _has_live_lease(session: Session, row: Tournament, now: int) -> bool:
 
 def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo]:
     rows = session.exec(
-        select(Entrant.position, Bot.name, BotVersion)
+        select(Entrant, Bot.name, BotVersion)
         .join(BotVersion, col(BotVersion.id) == Entrant.bot_version_id)
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
         .where(Entrant.tournament_id == row.id)
         .order_by(col(Entrant.position))
     ).all()
     return [
-        EntrantInfo(index=position, bot=version_info(home, name, version))
-        for position, name, version in rows
+        EntrantInfo(
+            index=entrant.position, bot=version_info(home, name, version), pair=entrant.pair
+        )
+        for entrant, name, version in rows
     ]
 
 
@@ -347,6 +350,7 @@ def _match_infos(
     session: Session, home: Home, row: Tournament, *, number: int | None = None
 ) -> tuple[MatchInfo, ...]:
     names = [entrant.name for entrant in _entrants(session, home, row)]
+    sides = sides_of(Rules.from_dict(json.loads(row.rules)), row.seats)
     query = (
         select(Match, Result)
         .join(Result, col(Result.match_id) == Match.id, isouter=True)
@@ -362,6 +366,7 @@ def _match_infos(
             number=match.number,
             round=match.round,
             entrants=tuple(names[position] for position in _integers(match.seats)),
+            sides=sides,
             state=MatchState(match.state),
             attempt=match.attempt,
             reason=match.reason,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from arena import steps
+from arena.formats import sides_of
 from arena.jobs import (
     DISK_FULL,
     ENGINE_LOST,
@@ -348,13 +349,8 @@ def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
             )
             for offence in result.faults
         ),
-        sides=sides(result.spec),
+        sides=sides_of(result.spec.rules, result.spec.seats),
     )
-
-
-def sides(spec: MatchSpec) -> tuple[int, ...]:
-    """Return the side of each entrant, empty where each plays for itself."""
-    return tuple(seat % 2 for seat in range(spec.seats)) if spec.rules.sides == "pairs" else ()
 
 
 def deal_table(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:

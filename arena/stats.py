@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -125,6 +125,23 @@ class Balance:
     draws: int
     losses: int
     score: Fraction
+
+
+def by_pairs(matches: Iterable[PlayedMatch]) -> tuple[PlayedMatch, ...]:
+    """Return matches of pairs as if each pair were one bot, labelled with both names."""
+    return tuple(_by_pair(match) for match in matches)
+
+
+def pair_label(partners: Iterable[str]) -> str:
+    """Return what a pair is called, in whatever order its bots are given."""
+    return "+".join(sorted(partners))
+
+
+def _by_pair(match: PlayedMatch) -> PlayedMatch:
+    partners = defaultdict(list)
+    for label, side in zip(match.entrants, match.sides, strict=True):
+        partners[side].append(label)
+    return replace(match, entrants=tuple(pair_label(partners[side]) for side in match.sides))
 
 
 def balance(matches: Iterable[PlayedMatch], label: str) -> Balance:

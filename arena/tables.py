@@ -65,13 +65,34 @@ class Tournament(SQLModel, table=True):
 
 
 class Entrant(SQLModel, table=True):
-    """A bot version in a tournament; `position` is its place in the schedule, from 0."""
+    """A bot version in a tournament.
+
+    `position` is its place in the schedule, from 0; `pair` the number of the pair it stays in,
+    null for a bot that plays alone or with changing partners.
+    """
 
     __tablename__ = "entrant"
 
     tournament_id: int = Field(foreign_key="tournament.id", primary_key=True)
     position: int = Field(primary_key=True)
     bot_version_id: int = Field(foreign_key="bot_version.id")
+    pair: int | None = None
+
+
+class SavedRules(SQLModel, table=True):
+    """An organiser's rules under a name, unique without regard to case.
+
+    `variant` says what they were made from; `rules` holds every option.
+    """
+
+    __tablename__ = "saved_rules"
+
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    folded: str = Field(unique=True)
+    variant: str
+    rules: str
+    created: int = Field(sa_type=BigInteger)
 
 
 class Match(SQLModel, table=True):

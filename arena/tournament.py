@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, cast
 from sqlmodel import select
 
 from arena import ledger, queries
-from arena.bots import IMAGE, check_name
+from arena.bots import check_name
 from arena.driver import Driver, ProgressListener, StopFlag
+from arena.entries import enter
 from arena.errors import RefusedError
-from arena.formats import Plan, find_format
+from arena.formats import Plan, schedule
 from arena.owners import ownership
 from arena.recovery import alone, recover, sweep
+from arena.rulebook import check_seats
 from arena.runner import attempt
-from arena.sandbox import SANDBOXES, find_sandbox
+from arena.sandbox import find_sandbox
 from arena.sandbox.slots import plan_slots
 from arena.tables import Entrant, Tournament
 from arena.workers import WorkerPool
@@ -26,7 +28,8 @@ from referee.shuffle import commitment, new_seed
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from arena.infos import BotVersionInfo, TournamentInfo
+    from arena.entries import Entry
+    from arena.infos import TournamentInfo
     from arena.store import Store
     from arena.workers import Play
     from referee.results import TimeControl
@@ -51,8 +54,9 @@ INTERRUPTED = 130
 class TournamentOptions:
     """What an organiser decides; None leaves a choice to the platform.
 
-    `bots` are "name" (its newest version) or "name@2". `rules` are the variant's own unless
-    given. `seed` is 32 bytes; without one a secret seed is drawn.
+    `bots` are "name" (its newest version) or "name@2"; in a game of pairs all of them may be pairs,
+    "name+other", and stay so, else partners rotate. `rules` are the variant's own unless given.
+    `seed` is 32 bytes; without one a secret seed is drawn.
     """
 
     name: str
@@ -98,12 +102,18 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
     """
     check_name(options.name, "tournament")
     rules = options.rules or find_variant(options.variant)
-    bots = _entrants(store, options)
+    check_seats(options.variant, rules, options.seats)
+    entries, partners = enter(store, options.bots, options.variant, rules, options.sandbox)
     tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
     seed = options.seed or new_seed()
-    format_ = find_format(options.format)
-    plan = Plan(entrants=len(bots), seats=options.seats, rounds=options.rounds, seed=seed)
-    pairings = format_(plan, {})
+    plan = Plan(
+        entrants=len(entries),
+        seats=options.seats,
+        rounds=options.rounds,
+        seed=seed,
+        partners=partners,
+    )
+    pairings = schedule(options.format, plan, {})
     _check_match(options, rules, tables, seed)
     row = Tournament(
         name=options.name,
@@ -126,7 +136,7 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         seed_given=options.seed is not None,
         commitment=commitment(seed),
     )
-    ledger.plan(store, _insert(store, row, bots), pairings)
+    ledger.plan(store, _insert(store, row, entries), pairings)
     return queries.tournament(store, options.name)
 
 
@@ -172,22 +182,6 @@ def run(
     )
 
 
-def _entrants(store: Store, options: TournamentOptions) -> list[BotVersionInfo]:
-    if options.sandbox not in SANDBOXES:
-        find_sandbox(options.sandbox)
-    kind = queries.PROCESS if options.sandbox == queries.PROCESS else IMAGE
-    bots = [queries.bot_version(store, label) for label in options.bots]
-    for bot in bots:
-        if bot.kind != kind:
-            raise RefusedError(
-                f"{bot.label} was submitted as {bot.kind}, and {options.sandbox} runs {kind}",
-                f"submit it again with --sandbox {options.sandbox}",
-            )
-        if bots.count(bot) > 1:
-            raise RefusedError(f"{bot.label} is entered twice", "name each version once")
-    return bots
-
-
 def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: bytes) -> None:
     """Refuse what no match could be played with.
 
@@ -210,7 +204,7 @@ def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: by
         raise RefusedError(str(error)) from error
 
 
-def _insert(store: Store, row: Tournament, bots: list[BotVersionInfo]) -> int:
+def _insert(store: Store, row: Tournament, entries: list[Entry]) -> int:
     with store.write() as session:
         taken = session.exec(select(Tournament.id).where(Tournament.folded == row.folded)).first()
         if taken is not None:
@@ -222,8 +216,9 @@ def _insert(store: Store, row: Tournament, bots: list[BotVersionInfo]) -> int:
             Entrant(
                 tournament_id=number,
                 position=position,
-                bot_version_id=queries.find_version(session, bot),
+                bot_version_id=queries.find_version(session, entry.bot),
+                pair=entry.pair,
             )
-            for position, bot in enumerate(bots)
+            for position, entry in enumerate(entries)
         )
         return number

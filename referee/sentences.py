@@ -4,6 +4,15 @@ from typing import Final
 
 from referee.options import Combination, Rules
 
+SOURCES: Final[dict[str, str]] = {
+    "S0": "the Russian encyclopaedia article on Bura and Burkozyol, the fullest text",
+    "S1": "a Russian guide to Bura played for a bank, and to Kozel",
+    "S3": "a Bulgarian version of an older S0",
+    "S4": "a Belarusian description of Bura and Burkozyol",
+    "D": "a decision of this project, where the texts are silent or disagree",
+}
+"""What the letters in brackets after a sentence stand for."""
+
 SENTENCES: Final[dict[tuple[str, str | int], str]] = {
     ("deck", 36): "The deck has 36 cards, 6 to ace in four suits. [S0 S1 S3]",
     ("deck", 32): "The deck has 32 cards, 7 to ace in four suits. [S0 S1]",

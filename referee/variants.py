@@ -1,13 +1,17 @@
-"""The named variants, and any rules in plain sentences with the text that wants them.
-
-S0, S1, S3 and S4 are the four source texts; D marks a decision of this project.
-"""
+"""The named variants, and any rules in plain sentences with the text that wants them."""
 
 import difflib
+from collections.abc import Iterable
 from typing import Final
 
 from referee.options import OPTIONS, Combination, Rules, choices_of
-from referee.sentences import SENTENCES, combination_sentence, matters, number_sentence
+from referee.sentences import (
+    SENTENCES,
+    SOURCES,
+    combination_sentence,
+    matters,
+    number_sentence,
+)
 
 
 class UnknownVariantError(LookupError):
@@ -156,3 +160,13 @@ def describe(rules: Rules) -> list[str]:
         else:
             sentences.append(number_sentence(option, value))
     return sentences
+
+
+def sources_of(sentences: Iterable[str]) -> dict[str, str]:
+    """Return what the sources that sentences name are, in their order."""
+    named = {
+        source
+        for sentence in sentences
+        for source in sentence.rpartition("[")[2].removesuffix("]").split()
+    }
+    return {source: text for source, text in SOURCES.items() if source in named}

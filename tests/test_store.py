@@ -1,4 +1,5 @@
 import itertools
+import json
 import multiprocessing
 import os
 import random
@@ -12,11 +13,11 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, create_engine, event
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, fractions, lease, report, result
 
-from arena import queries
+from arena import queries, rulebook
 from arena.errors import ENVIRONMENT, StoreError
 from arena.home import Home
 from arena.infos import AttemptState, MatchState, TournamentState
@@ -30,10 +31,11 @@ from arena.ledger import (
     retry,
     void,
 )
-from arena.migrations import known_revisions
+from arena.migrations import known_revisions, upgrade
 from arena.owners import Owner, live_owners, ownership
 from arena.store import REVISION, BusyStoreError, NewerStoreError, Store
 from arena.tables import Attempt, Bot, Match, Result
+from referee.rules import Rules
 
 CHAOS_MATCHES = 300
 
@@ -119,6 +121,33 @@ def test_newest_migration_is_the_one_the_store_names() -> None:
     assert max(known_revisions()) == REVISION
 
 
+def test_arena_of_the_first_version_keeps_its_tournaments(home: Home) -> None:
+    """A database of the first revision is brought up to date, copied first, with all its rows."""
+    home.create()
+    engine = create_engine(f"sqlite:///{home.database}")
+    with engine.begin() as connection:
+        upgrade(connection, "0001")
+        rows = {
+            "bot": (1, "anna", "anna", 0),
+            "bot_version": (1, 1, 1, "process", "sha256:0", "here", 0),
+            "tournament": (
+                *(1, "cup", "cup", 0, None, "bura", json.dumps(Rules().to_dict())),
+                *("round-robin", 2, 1, 1, "series", 1, 1000, 0, 0, 5000, "process"),
+                *("00" * 32, True, "c"),
+            ),
+            "entrant": (1, 0, 1),
+        }
+        for table, row in rows.items():
+            marks = ", ".join("?" * len(row))
+            connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608 - no input
+    engine.dispose()
+    with Store.open(home) as store:
+        info = queries.tournament(store, "cup")
+        assert [(entrant.name, entrant.pair) for entrant in info.entrants] == [("anna@1", None)]
+        assert rulebook.saved(store) == ()
+    assert home.path.joinpath(f"arena.db.before-{REVISION}").exists()
+
+
 def test_database_of_a_newer_program_is_refused_in_one_line(home: Home, store: Store) -> None:
     """A revision this program does not know is refused and nothing is changed."""
     with store.write() as session:
@@ -141,12 +170,12 @@ def test_old_database_is_copied_before_an_upgrade(
         connection.exec_driver_sql("DROP TABLE report")  # type: ignore[attr-defined]
         raise StoreError(f"killed on the way to {revision}")
 
-    monkeypatch.setattr("arena.store.REVISION", "0002")
+    monkeypatch.setattr("arena.store.REVISION", "9999")
     monkeypatch.setattr("arena.migrations.upgrade", fail)
-    with pytest.raises(StoreError, match="0002"):
+    with pytest.raises(StoreError, match="9999"):
         Store.open(home)
     monkeypatch.undo()
-    copy = home.path / "arena.db.before-0002"
+    copy = home.path / "arena.db.before-9999"
     for path in (home.database, copy):
         with sqlite3.connect(path) as connection:
             assert connection.execute("SELECT count(*) FROM entrant").fetchone() == (2,)

@@ -5,7 +5,8 @@ from sources import RandomSource
 
 from referee.options import OPTIONS, choices_of
 from referee.rules import ActionKind, Combination, Rules, State, deal, highest_weight
-from referee.variants import VARIANTS, UnknownVariantError, describe, find_variant
+from referee.variants import VARIANTS, UnknownVariantError, describe, find_variant, sources_of
+from tools.gen_variants_docs import PAGE, render
 
 NAMES = [
     *("bura", "bura-basic", "bura-bg", "bura-by", "bura-bank", "bura-no-molodka"),
@@ -65,6 +66,18 @@ def test_every_sentence_of_a_variant_names_its_source(name: str) -> None:
         assert text.endswith(".")
         assert set(sources.split()) <= {"S0", "S1", "S3", "S4", "D"}
         assert sources
+
+
+def test_every_source_named_is_explained() -> None:
+    """Whoever reads a sentence can look up what the sign behind it stands for."""
+    sentences = [sentence for rules in VARIANTS.values() for sentence in describe(rules)]
+    assert list(sources_of(sentences)) == ["S0", "S1", "S3", "S4", "D"]
+    assert list(sources_of(["The deck has 32 cards. [S1 D]"])) == ["S1", "D"]
+
+
+def test_page_of_the_variants_is_current() -> None:
+    """docs/variants.md says what the rules say; if not: python tools/gen_variants_docs.py."""
+    assert PAGE.read_text(encoding="utf-8") == render()
 
 
 def test_every_value_of_every_option_has_a_sentence() -> None:

@@ -29,6 +29,7 @@ COMMANDS = {
     "match": "arena.cli.matches:match",
     "verify": "arena.cli.verify:verify",
     "variants": "arena.cli.variants:variants",
+    "rules": "arena.cli.rules:rules_group",
 }
 
 

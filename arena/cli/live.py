@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from arena.cli.words import count, totals
+from arena.cli.words import against, count, totals
 from arena.infos import MatchState
 from arena.tournament import StopFlag
 
@@ -37,7 +37,8 @@ class StatusLines:
         """A match was recorded."""
         self._done += 1
         self._bar.set(self._done)
-        line = f"Finished match {match.number} ({_pairing(match)}): {totals(match.scores)}"
+        scores = totals(match.scores, match.sides)
+        line = f"Finished match {match.number} ({_pairing(match)}): {scores}"
         self._bar.status(f"{line} {{{_reason(match)}}}")
 
     def voided(self, match: MatchInfo, reason: str) -> None:
@@ -51,7 +52,7 @@ class StatusLines:
 
 
 def _pairing(match: MatchInfo) -> str:
-    return " vs ".join(match.entrants)
+    return against(match.entrants, match.sides)
 
 
 def _reason(match: MatchInfo) -> str:

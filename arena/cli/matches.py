@@ -13,7 +13,7 @@ from arena import queries
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
-from arena.cli.words import fault_words, number, path_text, seconds, totals
+from arena.cli.words import against, fault_words, number, path_text, seconds, totals
 from arena.errors import NotFoundError
 from referee.record import read_record
 from referee.results import ClockUsage
@@ -51,6 +51,7 @@ MATCH_FIELDS = {
     "number": "number of the match in it",
     "round": "cycle of the schedule",
     "entrants[]": "name@version of the bot that sits at this seat in the first leg",
+    "sides[]": "side of the entrant at this seat, 0 or 1; empty if each plays for itself",
     "state": "planned, leased (being played), done or incomplete (given up)",
     "attempt": "number of the last attempt",
     "reason": "why the match is void or incomplete, else empty",
@@ -116,8 +117,8 @@ def id_of(info: MatchInfo) -> str:
 
 def _match_row(info: MatchInfo) -> tuple[object, ...]:
     time = "-" if info.seconds is None else seconds(info.seconds)
-    bots = " vs ".join(info.entrants)
-    return id_of(info), info.round, bots, info.state, totals(info.scores), info.faults, time
+    bots, scores = against(info.entrants, info.sides), totals(info.scores, info.sides)
+    return id_of(info), info.round, bots, info.state, scores, info.faults, time
 
 
 def _match_json(info: MatchInfo) -> dict[str, object]:
@@ -127,6 +128,7 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
         "number": info.number,
         "round": info.round,
         "entrants": list(info.entrants),
+        "sides": list(info.sides),
         "state": info.state,
         "attempt": info.attempt,
         "reason": info.reason,
@@ -215,7 +217,8 @@ class PlayerLine:
 def player_lines(details: MatchDetails, record: Record | None) -> list[PlayerLine]:
     """Return a line for each entrant; a match without a record has no legs and no times."""
     names = details.match.entrants
-    faults = Counter(fault.entrant for fault in details.faults)
+    # Partners may be copies of one bot, so that a name alone does not tell who was at fault.
+    faults = Counter((fault.seat + fault.leg) % len(names) for fault in details.faults)
     lines = []
     for entrant, name in enumerate(names):
         deals = [] if record is None else record.deals
@@ -231,7 +234,7 @@ def player_lines(details: MatchDetails, record: Record | None) -> list[PlayerLin
                 decisions=clock.decisions,
                 time_us=clock.total_us,
                 slowest_us=clock.max_us,
-                faults=faults[name],
+                faults=faults[entrant],
             )
         )
     return lines
@@ -255,6 +258,8 @@ def _head(info: MatchInfo) -> dict[str, object]:
         "state": f"{info.state} ({info.reason})" if info.reason else info.state,
         "attempt": info.attempt,
     }
+    if info.sides:
+        head["pairs"] = against(info.entrants, info.sides)
     if info.seconds is not None:
         head["took"] = seconds(info.seconds) + (f" ({info.conditions})" if info.conditions else "")
     if info.record is not None:

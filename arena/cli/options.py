@@ -2,15 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
 
+from arena.home import Home
+from arena.rulebook import Game, find_game
 from referee.results import SERIES, TimeControl
 from referee.rules import Rules
-from referee.variants import find_variant
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -103,21 +104,24 @@ def game_options(command: Command) -> Command:
     return command
 
 
-def _variant_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    find_variant(value)
-    return value
-
-
 variant_option = click.option(
     "--variant",
     default="bura",
     show_default=True,
-    callback=_variant_name,
-    help="The game; `arena variants` lists them.",
+    help="The game, or rules you saved; `arena variants` lists them.",
+)
+
+rules_option = click.option(
+    "--rules",
+    "changes",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    help="Change one option of the variant; may be given often.",
 )
 
 GAME_OPTIONS = (
     variant_option,
+    rules_option,
     click.option(
         "--decks",
         type=click.IntRange(1, 100_000),
@@ -162,19 +166,20 @@ GAME_OPTIONS = (
 )
 
 
-def game(variant: str, match_format: str) -> tuple[Rules, str]:
-    """Return the rules and the match format that --variant and --match-format name.
+def game(home: Home, variant: str, changes: Sequence[str], match_format: str) -> tuple[Game, str]:
+    """Return the game and the match format that --variant, --rules and --match-format name.
 
     Raises:
-        NotFoundError: No variant has this name.
-        RulesError: The variant cannot be played in this format.
+        NotFoundError: There is no such variant.
+        RefusedError: An option or its value is unknown.
+        RulesError: The options cannot be played together, or not in this format.
     """
-    rules = find_variant(variant)
+    found = find_game(home, variant, changes)
     if match_format == NATIVE:
-        return rules, rules.match_format
+        return found, found.rules.match_format
     if match_format == SERIES:
-        return rules, SERIES
-    return rules.replace(match_format=match_format), match_format
+        return found, SERIES
+    return Game(found.name, found.rules.replace(match_format=match_format)), match_format
 
 
 def time_control(move_time: Decimal, bank: tuple[Decimal, Decimal]) -> TimeControl:

@@ -11,7 +11,16 @@ from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import SANDBOX_WORDS, game, game_options, sandbox_word, time_control
 from arena.cli.output import Column, plain_lines
-from arena.cli.words import NO_BOUNDARY, count, fault_words, interval, number, seconds, signed
+from arena.cli.words import (
+    NO_BOUNDARY,
+    against,
+    count,
+    fault_words,
+    interval,
+    number,
+    seconds,
+    signed,
+)
 from arena.play import CONTAINER, PlayOptions, PlayReport
 from referee.players import Update
 from referee.results import SERIES
@@ -42,9 +51,13 @@ LOG_LINES = 10
         "arena play ./my_bot ./other_bot",
         "arena play ./my_bot alice@2 --decks 20 --seed 42 --record game.jsonl",
         "arena play ./my_bot ./my_bot --variant bura-5 --sandbox process",
+        "arena play ./my_bot alice bob --rules false_claim=lose --rules target=41",
+        "arena play ./my_bot+alice bob+carol --variant burkozyol-pairs",
     ],
     fields={
-        "variant": "name of the variant",
+        "variant": "name of the variant, followed by the options that were changed",
+        "rules.*": "every option of the rules, by name",
+        "seats": "bots in the match",
         "match_format": "how deals add up to a match",
         "decks": "decks, each played once per rotation of the seats",
         "deals": "deals that were played",
@@ -54,6 +67,7 @@ LOG_LINES = 10
         "conditions": "what a reader of the times must know, else empty",
         "record": "path of the record, or null",
         "bots[].name": "name of the bot",
+        "bots[].side": "its side, 0 or 1, or null if each plays for itself",
         "bots[].score": "total score",
         "bots[].per_deal": "mean score of a deal",
         "bots[].half_width": "half of the 95% interval over decks, null with a single deck",
@@ -88,6 +102,7 @@ def play(
     *,
     bots: tuple[str, ...],
     variant: str,
+    changes: tuple[str, ...],
     decks: int,
     match_format: str,
     tables: int | None,
@@ -100,29 +115,30 @@ def play(
 ) -> None:
     """Play a quick match between bots and print its result.
 
-    BOT is a submitted name or name@version, a folder, or an image. Each deck is played once per
+    BOT is a submitted name or name@version, a folder, or an image, one for each seat. In a variant
+    of pairs seats 0 and 2 play against 1 and 3; BOT+BOT is a pair. Each deck is played once per
     rotation of the seats, so the luck of the deal cancels. Nothing is stored and no rating moves.
     """
-    rules, played_format = game(variant, match_format)
+    played, played_format = game(app.home, variant, changes, match_format)
     options = PlayOptions(
         bots=bots,
         seed=new_seed() if seed is None else seed,
         time=time_control(move_time, tc),
-        rules=rules,
-        variant=variant,
+        rules=played.rules,
+        variant=played.name,
         decks=decks,
         match_format=played_format,
         tables=tables,
         sandbox=sandbox,
         record=record,
     )
+    seats = len(playing.seated(app.home, options))
     backend = playing.choose_backend(options)
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
-    with app.output.progress("playing", decks * len(bots), "deals") as bar:
-        report = playing.play(
-            app.home, options, backend, DealCounter(bar, len(bots)).watch, bar.status
-        )
+    with app.output.progress("playing", decks * seats, "deals") as bar:
+        counter = DealCounter(bar, seats)
+        report = playing.play(app.home, options, backend, counter.watch, bar.status)
     if as_json:
         app.output.json(_json(report, options))
     else:
@@ -147,6 +163,8 @@ class DealCounter:
 def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
     result = report.match.result
     output.table(COLUMNS, [_row(report, entrant) for entrant in range(len(report.labels))])
+    if report.sides:
+        output.line(f"pairs: {against(report.labels, report.sides)}")
     took = seconds(report.match.milliseconds / 1000)
     decks = f" of {count(options.decks, 'deck')}" if options.match_format == SERIES else ""
     deals = count(len(result.deals), "deal")
@@ -193,6 +211,8 @@ def _json(report: PlayReport, options: PlayOptions) -> dict[str, object]:
     result = report.match.result
     return {
         "variant": options.variant,
+        "rules": options.rules.to_dict(),
+        "seats": result.spec.seats,
         "match_format": options.match_format,
         "decks": options.decks,
         "deals": len(result.deals),
@@ -220,6 +240,7 @@ def _bot_json(report: PlayReport, entrant: int) -> dict[str, object]:
     estimate = report.estimates[entrant]
     return {
         "name": report.labels[entrant],
+        "side": report.sides[entrant] if report.sides else None,
         "score": float(report.match.result.totals[entrant]),
         "per_deal": float(estimate.mean),
         "half_width": estimate.half_width,

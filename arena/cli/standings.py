@@ -52,9 +52,22 @@ STANDING_FIELDS = {
 }
 
 
+PAIR_FIELDS = {**STANDING_FIELDS, "name": "name@version+name@version of a pair"}
+
+
 def print_ratings(output: Output, table: Sequence[Standing]) -> None:
     """Print the table in the order and the words of chess tools."""
     output.table(RATING_COLUMNS, [_rating_row(row) for row in table])
+
+
+def print_tables(
+    output: Output, table: Sequence[Standing], by_pairs: Sequence[Standing] = ()
+) -> None:
+    """Print ratings, and below them the results they rest on; then the same by pairs."""
+    print_table(output, table)
+    if by_pairs:
+        output.line()
+        print_table(output, by_pairs)
 
 
 def print_table(output: Output, table: Sequence[Standing]) -> None:

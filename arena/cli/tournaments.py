@@ -10,20 +10,21 @@ from arena.cli.context import App, Documented, DocumentedGroup, common_options, 
 from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game, game_options, sandbox_option, time_control
 from arena.cli.output import Column
-from arena.cli.standings import STANDING_FIELDS, print_table, standing_json
+from arena.cli.standings import PAIR_FIELDS, STANDING_FIELDS, print_tables, standing_json
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
 from arena.formats import FORMATS
 from arena.infos import TournamentInfo
-from arena.rankings import tournament_table
+from arena.rankings import pair_table, tournament_table
 from arena.store import Store
 from arena.tournament import RunReport, TournamentOptions
 
 COLUMNS = (
     Column("Tournament", fold=True),
     Column("State"),
-    Column("Variant"),
+    Column("Variant", fold=True),
     Column("Format"),
+    Column("Seats", "right"),
     Column("Bots", "right"),
     Column("Played", "right"),
     Column("Created"),
@@ -32,13 +33,16 @@ INFO_FIELDS = {
     "name": "name of the tournament",
     "state": "planned, running, paused, finished or incomplete",
     "created": "time of creation (ISO 8601)",
-    "variant": "name of the game's variant",
+    "variant": "name of the game's variant, followed by the options that were changed",
+    "rules.*": "every option of the rules, by name",
+    "seats": "bots in a match",
+    "partners": "none, fixed (pairs that stay together) or rotating",
     "format": "who meets whom",
     "match_format": "how deals add up to a match",
     "rounds": "cycles of the schedule",
     "decks": "decks a match",
     "sandbox": "where the bots run: container or process",
-    "entrants[]": "name@version of an entrant",
+    "entrants[]": "name@version of an entrant; of fixed partners one follows the other",
     "matches.total": "matches scheduled so far",
     "matches.done": "matches with a result",
     "matches.running": "matches being played",
@@ -61,6 +65,8 @@ def tournament_group() -> None:
         "arena tournament create spring alice bob",
         "arena tournament create spring alice@1 alice@2 --rounds 3 --decks 200",
         "arena tournament create quick alice bob --move-time 0.2 --tc 30+0.1",
+        "arena tournament create three alice bob carol dora --seats 3 --rules target=41",
+        "arena tournament create pairs alice+bob carol+dora --variant burkozyol-pairs",
     ],
     fields=INFO_FIELDS,
 )
@@ -82,7 +88,9 @@ def tournament_group() -> None:
     help="Cycles of the schedule.",
 )
 @click.option(
-    "--seats", type=click.IntRange(2, 6), default=2, show_default=True, help="Seats a match."
+    "--seats",
+    type=click.IntRange(2, 6),
+    help="Seats a match.  [default: 2, or what the variant needs]",
 )
 @game_options
 @sandbox_option
@@ -95,8 +103,9 @@ def create(
     bots: tuple[str, ...],
     format_name: str,
     rounds: int,
-    seats: int,
+    seats: int | None,
     variant: str,
+    changes: tuple[str, ...],
     decks: int,
     match_format: str,
     tables: int | None,
@@ -108,17 +117,19 @@ def create(
 ) -> None:
     """Make the tournament NAME and commit to its seed.
 
-    BOT is the name of a submitted bot (its newest version) or name@version. Nothing is played yet.
+    BOT is the name of a submitted bot (its newest version) or name@version. In a variant of pairs
+    BOT+BOT enters two that stay together; bots entered alone change partners evenly. Nothing is
+    played yet.
     """
-    rules, played_format = game(variant, match_format)
+    played, played_format = game(app.home, variant, changes, match_format)
     options = TournamentOptions(
         name=name,
         bots=bots,
         time=time_control(move_time, tc),
-        rules=rules,
-        variant=variant,
+        rules=played.rules,
+        variant=played.name,
         format=format_name,
-        seats=seats,
+        seats=seats or played.usual_seats,
         rounds=rounds,
         decks=decks,
         match_format=played_format,
@@ -134,7 +145,8 @@ def create(
     app.output.fields(
         {
             "tournament": info.name,
-            "entrants": ", ".join(entrant.name for entrant in info.entrants),
+            "game": _game(info),
+            "entrants": ", ".join(_entered(info)),
             "matches": info.total,
             "commitment": info.commitment,
         }
@@ -193,7 +205,8 @@ def run(context: click.Context, *, name: str, concurrency: int | None, as_json: 
         if as_json:
             app.output.json(_report_json(report))
         else:
-            print_table(app.output, tournament_table(store, report.tournament.name))
+            name = report.tournament.name
+            print_tables(app.output, tournament_table(store, name), pair_table(store, name))
     if report.tournament.planned or report.tournament.running:
         app.output.status(f"resume it: {run_command(app, report.tournament)}")
     context.exit(report.exit_code)
@@ -232,6 +245,8 @@ def _report_json(report: RunReport) -> dict[str, object]:
     fields={
         **INFO_FIELDS,
         **{f"table[].{name}": meaning for name, meaning in STANDING_FIELDS.items()},
+        "pair_table[]": "the same by pairs; empty if each plays for itself",
+        **{f"pair_table[].{name}": meaning for name, meaning in PAIR_FIELDS.items()},
     },
 )
 @click.argument("name")
@@ -245,13 +260,15 @@ def show(app: App, *, name: str, as_json: bool) -> None:
     """
     with app.open_store() as store:
         info = queries.tournament(store, name)
-        table = tournament_table(store, info.name)
+        table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
     if as_json:
-        app.output.json({**info_json(info), "table": [standing_json(row) for row in table]})
+        tables = {"table": table, "pair_table": by_pairs}
+        rows = {name: [standing_json(row) for row in rows] for name, rows in tables.items()}
+        app.output.json({**info_json(info), **rows})
         return
     app.output.fields(_head(info))
     app.output.line()
-    print_table(app.output, table)
+    print_tables(app.output, table, by_pairs)
     if not info.done:
         app.output.status(f"no results yet; run it: {run_command(app, info)}")
 
@@ -260,7 +277,7 @@ def _head(info: TournamentInfo) -> dict[str, object]:
     sandbox = "" if info.is_sandboxed else f" ({NO_BOUNDARY})"
     head: dict[str, object] = {
         "tournament": f"{info.name}, {info.state}{sandbox}",
-        "game": f"{info.variant}, {info.match_format}, {count(info.decks, 'deck')} a match",
+        "game": _game(info),
         "matches": f"{info.done} of {info.total} played",
     }
     if info.incomplete:
@@ -270,6 +287,17 @@ def _head(info: TournamentInfo) -> dict[str, object]:
     else:
         head["seed"] = info.seed.hex()
     return head
+
+
+def _game(info: TournamentInfo) -> str:
+    decks = count(info.decks, "deck")
+    return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
+
+
+def _entered(info: TournamentInfo) -> list[str]:
+    if info.pairs:
+        return ["+".join(bot.name for bot in pair) for pair in info.pairs]
+    return [entrant.name for entrant in info.entrants]
 
 
 def run_command(app: App, info: TournamentInfo) -> str:
@@ -282,7 +310,8 @@ def _row(info: TournamentInfo) -> tuple[object, ...]:
     played = f"{info.done}/{info.total}"
     created = f"{info.created:%Y-%m-%d %H:%M}"
     entrants = len(info.entrants)
-    return info.name, info.state, info.variant, info.format, entrants, played, created
+    game = info.variant, info.format, info.seats
+    return info.name, info.state, *game, entrants, played, created
 
 
 def info_json(info: TournamentInfo) -> dict[str, object]:
@@ -292,6 +321,9 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
         "state": info.state,
         "created": info.created.isoformat(),
         "variant": info.variant,
+        "rules": info.rules.to_dict(),
+        "seats": info.seats,
+        "partners": info.partners,
         "format": info.format,
         "match_format": info.match_format,
         "rounds": info.rounds,

@@ -36,9 +36,29 @@ def signed(value: Fraction | float, digits: int = 3) -> str:
     return f"{float(value):+.{digits}f}"
 
 
-def totals(scores: Sequence[Fraction] | None) -> str:
-    """Return the totals of a match, apart by colons since they may be negative; "-" without."""
-    return "-" if scores is None else " : ".join(number(score) for score in scores)
+def against(names: Sequence[str], sides: Sequence[int] = ()) -> str:
+    """Return who played whom, partners joined by a plus."""
+    return " vs ".join("+".join(names[seat] for seat in seats) for seats in _by_side(names, sides))
+
+
+def totals(scores: Sequence[Fraction] | None, sides: Sequence[int] = ()) -> str:
+    """Return the totals of a match, apart by colons since they may be negative; "-" without.
+
+    Of partners it is their mean, which is what both have wherever a side scores as one.
+    """
+    if scores is None:
+        return "-"
+    groups = _by_side(scores, sides)
+    means = [sum((scores[seat] for seat in seats), Fraction()) / len(seats) for seats in groups]
+    return " : ".join(map(number, means))
+
+
+def _by_side(values: Sequence[object], sides: Sequence[int]) -> list[list[int]]:
+    """Return the seats of each side, sides in the order of their first seat."""
+    groups: dict[int, list[int]] = {}
+    for seat in range(len(values)):
+        groups.setdefault(sides[seat] if sides else seat, []).append(seat)
+    return list(groups.values())
 
 
 def percent(value: Fraction | None) -> str:

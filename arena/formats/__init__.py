@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from arena.formats.base import Format, Pairing, Partners, Plan, UnknownFormatError
-from arena.formats.pairs import between_pairs
+from arena.formats.pairs import between_pairs, sides_of
 from arena.formats.round_robin import round_robin
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "UnknownFormatError",
     "find_format",
     "schedule",
+    "sides_of",
 ]
 
 FORMATS: dict[str, Format] = {"round-robin": round_robin}

@@ -1,10 +1,23 @@
-"""Pairs that stay together, in any format made for two."""
+"""Pairs: who sits across from whom, and pairs that stay together in any format made for two."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import replace
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from arena.formats.base import Format, Pairing, Partners, Plan
+from arena.formats.base import Partners
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from arena.formats.base import Format, Pairing, Plan
+    from referee.rules import Rules
+
+
+def sides_of(rules: Rules, seats: int) -> tuple[int, ...]:
+    """Return the side of each seat, empty where each plays for itself."""
+    return tuple(seat % 2 for seat in range(seats)) if rules.sides == "pairs" else ()
 
 
 def between_pairs(

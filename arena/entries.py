@@ -1,0 +1,126 @@
+"""Who takes part in a tournament: bots alone, or pairs written as one word, "alice+bob"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena import queries
+from arena.bots import IMAGE
+from arena.errors import NotFoundError, RefusedError
+from arena.formats import Partners
+from arena.sandbox import SANDBOXES, find_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from arena.infos import BotVersionInfo
+    from arena.store import Store
+    from referee.rules import Rules
+
+PLUS = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bot to be entered; `pair` numbers the pair it stays in, None if it is alone."""
+
+    bot: BotVersionInfo
+    pair: int | None = None
+
+
+def split_pair(word: str, is_bot: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the bots that a word names: one, or the two of a pair.
+
+    A name may hold a plus of its own: a word that names a bot is that bot.
+
+    Raises:
+        RefusedError: The word can be read as more than one pair.
+    """
+    if PLUS not in word or is_bot(word):
+        return (word,)
+    splits = [(word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == PLUS]
+    pairs = [pair for pair in splits if all(map(is_bot, pair))]
+    if len(pairs) > 1:
+        raise RefusedError(
+            f"{word!r} can be read as more than one pair", "name the versions: alice@1+bob@1"
+        )
+    if pairs:
+        return pairs[0]
+    return splits[0] if len(splits) == 1 else (word,)
+
+
+def partners_of(groups: Sequence[tuple[str, ...]], variant: str, rules: Rules) -> Partners:
+    """Return who plays on whose side if these bots and pairs are entered.
+
+    Raises:
+        RefusedError: The game has no partners, or bots alone and pairs are mixed.
+    """
+    pairs = [PLUS.join(group) for group in groups if len(group) > 1]
+    if not pairs:
+        return Partners.ROTATING if rules.sides == "pairs" else Partners.NONE
+    if rules.sides != "pairs":
+        raise RefusedError(
+            f"{pairs[0]} is a pair, but in {variant} each plays for itself",
+            "name bots alone, or choose a variant of pairs",
+        )
+    if len(pairs) < len(groups):
+        alone = next(group[0] for group in groups if len(group) == 1)
+        raise RefusedError(
+            f"{alone} is alone, but {pairs[0]} is a pair",
+            "enter pairs only, or every bot alone with partners that rotate",
+        )
+    return Partners.FIXED
+
+
+def enter(
+    store: Store, words: Sequence[str], variant: str, rules: Rules, sandbox: str
+) -> tuple[list[Entry], Partners]:
+    """Return the bots that words name, in the order of the schedule, and who their partners are.
+
+    Raises:
+        NotFoundError: A bot or the backend is unknown.
+        RefusedError: A bot cannot run there or is entered twice, or the pairs do not fit the game.
+    """
+    groups = [split_pair(word, lambda name: _is_bot(store, name)) for word in words]
+    partners = partners_of(groups, variant, rules)
+    entries = [
+        Entry(queries.bot_version(store, name), number if partners is Partners.FIXED else None)
+        for number, group in enumerate(groups)
+        for name in group
+    ]
+    _check_backend([entry.bot for entry in entries], sandbox)
+    _check_once(entries)
+    return entries, partners
+
+
+def _is_bot(store: Store, name: str) -> bool:
+    try:
+        queries.bot_version(store, name)
+    except NotFoundError:
+        return False
+    return True
+
+
+def _check_backend(bots: Sequence[BotVersionInfo], sandbox: str) -> None:
+    if sandbox not in SANDBOXES:
+        find_sandbox(sandbox)
+    kind = queries.PROCESS if sandbox == queries.PROCESS else IMAGE
+    for bot in bots:
+        if bot.kind != kind:
+            raise RefusedError(
+                f"{bot.label} was submitted as {bot.kind}, and {sandbox} runs {kind}",
+                f"submit it again with --sandbox {sandbox}",
+            )
+
+
+def _check_once(entries: Sequence[Entry]) -> None:
+    """Refuse a bot that would meet itself; in a pair two copies of it may play together."""
+    for place, entry in enumerate(entries):
+        others = [other for other in entries[:place] if other.bot == entry.bot]
+        if entry.pair is None and others:
+            raise RefusedError(f"{entry.bot.label} is entered twice", "name each version once")
+        if any(other.pair != entry.pair for other in others):
+            raise RefusedError(
+                f"{entry.bot.label} is entered in two pairs", "name each version in one pair"
+            )
