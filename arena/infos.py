@@ -154,7 +154,12 @@ class TournamentInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultInfo:
-    """A fault a bot committed in the attempt that counts; `deal` is None for a leg's fault."""
+    """A fault a bot committed in the attempt that counts; `deal` is None for a leg's fault.
+
+    Of one that lost the rest of a leg, `deals_played` counts the deals that were over before and
+    `deals_lost` those it cost. `sent` and `received` are the last messages as text, bounded;
+    `limit_us`, `elapsed_us` and `bank_us` the clock, in microseconds. None where nothing is known.
+    """
 
     match: int
     leg: int
@@ -163,11 +168,22 @@ class FaultInfo:
     entrant: str
     kind: str
     detail: str
+    deals_played: int | None = None
+    deals_lost: int | None = None
+    sent: str | None = None
+    received: str | None = None
+    limit_us: int | None = None
+    elapsed_us: int | None = None
+    bank_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInfo:
-    """How one bot's run in one leg ended; times in seconds, memory in bytes."""
+    """How one bot's run in one leg ended, and what it used; None where nothing is known.
+
+    Memory and traffic are in bytes; what is named `_us` is the time of answers in microseconds, of
+    which `sending_us` was the platform's.
+    """
 
     attempt: int
     leg: int
@@ -180,17 +196,49 @@ class ReportInfo:
     peak_memory: int | None
     log: Path | None
     log_truncated: bool
+    memory_limit: int | None = None
+    memory_kills: int | None = None
+    throttled_seconds: float | None = None
+    throttled_periods: int | None = None
+    start_seconds: float | None = None
+    log_bytes: int | None = None
+    decisions: int | None = None
+    answers: int | None = None
+    time_us: int | None = None
+    p50_us: int | None = None
+    p95_us: int | None = None
+    p99_us: int | None = None
+    max_us: int | None = None
+    sending_us: int | None = None
+    sent_bytes: int | None = None
+    sent_messages: int | None = None
+    received_bytes: int | None = None
+    received_messages: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptInfo:
-    """One try at playing a match; `reason` says why it did not count."""
+    """One try at playing a match; `reason` says why it did not count: a word, then details."""
 
     number: int
     state: AttemptState
     reason: str
     started: datetime
     ended: datetime | None
+
+    @property
+    def verdict(self) -> str:
+        """Why it did not count, in one word; empty for one that counts or is on its way."""
+        if self.state is AttemptState.VOID:
+            return self.reason.partition(":")[0]
+        return {AttemptState.LOST: "worker_lost", AttemptState.FENCED: "fenced"}.get(self.state, "")
+
+    @property
+    def detail(self) -> str:
+        """What is known besides that word."""
+        if self.state is AttemptState.VOID:
+            return self.reason.partition(":")[2].strip()
+        return self.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ transaction, attempt and owner still hold; a late result changes nothing and is 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import CursorResult, or_, update
@@ -46,7 +46,12 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFault:
-    """A fault as it is stored; `position` is the entrant's place in the schedule."""
+    """A fault as it is stored; `position` is the entrant's place in the schedule.
+
+    Of one that lost the rest of a leg, `deals_played` counts the deals that were over before and
+    `deals_lost` those it cost. `sent` and `received` are the last messages as text, bounded;
+    `limit_us`, `elapsed_us` and `bank_us` the clock, in microseconds. None where nothing is known.
+    """
 
     leg: int
     deal: int | None
@@ -54,11 +59,21 @@ class StoredFault:
     position: int
     kind: str
     detail: str
+    deals_played: int | None = None
+    deals_lost: int | None = None
+    sent: str | None = None
+    received: str | None = None
+    limit_us: int | None = None
+    elapsed_us: int | None = None
+    bank_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredReport:
-    """How a bot's run ended, as it is stored; `log` is a path under the arena's folder."""
+    """How a bot's run ended, as it is stored; `log` is a path under the arena's folder.
+
+    Memory and traffic are in bytes, `_us` in microseconds; None where nothing is known.
+    """
 
     leg: int
     seat: int
@@ -70,6 +85,24 @@ class StoredReport:
     peak_memory: int | None
     log: str
     log_truncated: bool
+    memory_limit: int | None = None
+    memory_kills: int | None = None
+    throttled_seconds: float | None = None
+    throttled_periods: int | None = None
+    start_seconds: float | None = None
+    log_bytes: int | None = None
+    decisions: int | None = None
+    answers: int | None = None
+    time_us: int | None = None
+    p50_us: int | None = None
+    p95_us: int | None = None
+    p99_us: int | None = None
+    max_us: int | None = None
+    sending_us: int | None = None
+    sent_bytes: int | None = None
+    sent_messages: int | None = None
+    received_bytes: int | None = None
+    received_messages: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,30 +400,8 @@ def _result_row(lease: Lease, result: StoredResult, now: int) -> Result:
 
 
 def _fault_row(lease: Lease, fault: StoredFault) -> FaultRow:
-    return FaultRow(
-        match_id=lease.match_id,
-        attempt=lease.attempt,
-        leg=fault.leg,
-        deal=fault.deal,
-        seat=fault.seat,
-        position=fault.position,
-        kind=fault.kind,
-        detail=fault.detail,
-    )
+    return FaultRow(match_id=lease.match_id, attempt=lease.attempt, **asdict(fault))
 
 
 def _report_row(lease: Lease, report: StoredReport) -> Report:
-    return Report(
-        match_id=lease.match_id,
-        attempt=lease.attempt,
-        leg=report.leg,
-        seat=report.seat,
-        position=report.position,
-        exit_code=report.exit_code,
-        signal=report.signal,
-        out_of_memory=report.out_of_memory,
-        cpu_seconds=report.cpu_seconds,
-        peak_memory=report.peak_memory,
-        log=report.log,
-        log_truncated=report.log_truncated,
-    )
+    return Report(match_id=lease.match_id, attempt=lease.attempt, **asdict(report))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import func
 from sqlmodel import col, select
@@ -424,6 +425,7 @@ def _fault_info(row: FaultRow, match: int, entrant: str) -> FaultInfo:
         entrant=entrant,
         kind=row.kind,
         detail=row.detail,
+        **_same(row, FaultInfo, after="detail"),
     )
 
 
@@ -440,7 +442,14 @@ def _report_info(row: Report, home: Home, entrant: str) -> ReportInfo:
         peak_memory=row.peak_memory,
         log=_under(home, row.log),
         log_truncated=row.log_truncated,
+        **_same(row, ReportInfo, after="log_truncated"),
     )
+
+
+def _same(row: FaultRow | Report, kind: type[FaultInfo | ReportInfo], *, after: str) -> Any:
+    """Return what a row and a value hold under the same names, from the field after one on."""
+    names = [each.name for each in fields(kind)]
+    return {name: getattr(row, name) for name in names[names.index(after) + 1 :]}
 
 
 def _under(home: Home, path: str) -> Path | None:

@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena import steps
 from arena.formats import sides_of
@@ -49,6 +49,7 @@ from referee.players import Fault, FaultKind, PlatformStalledError
 from referee.record import write_record
 from referee.remote import Reception
 from referee.results import SERIES, MatchResult
+from referee.wire import received_text, sent_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from arena.sandbox import BotReport, Exit, RunningBot, Sandbox
     from arena.sandbox.slots import Slot
     from referee.players import Message, Player, Traffic
-    from referee.results import LegResult, MatchSpec
+    from referee.results import DealResult, LegResult, MatchSpec, Offence
 
 GOODBYE_SECONDS = 2.0
 """How long bots may take to exit after Goodbye."""
@@ -166,6 +167,7 @@ class _Leg:
         self._watch = watch
         self._reports = reports
         self._bots: list[RunningBot] = []
+        self._result: LegResult | None = None
         self._secrets = secrets_of(description.spec, description.owner)
         self._strangers = strangers_of(description.spec, str(description.home))
 
@@ -195,7 +197,7 @@ class _Leg:
             steps.checkpoint(Step.CONNECTED)
             players = [_Watched(player, self._watch) for player in reception.players]
             try:
-                result = play_leg(
+                self._result = result = play_leg(
                     self._spec, self._leg, players, reception.inbox, explain=self._explain
                 )
                 self._await_exits(result)
@@ -287,6 +289,7 @@ class _Leg:
 
     def _report(self, seat: int, report: BotReport) -> StoredReport:
         description = self._description
+        limits = description.limits
         return StoredReport(
             leg=self._leg,
             seat=seat,
@@ -298,7 +301,32 @@ class _Leg:
             peak_memory=report.peak_memory,
             log=_write_log(description, f"leg{self._leg}-seat{seat}.log", report.log),
             log_truncated=report.log_truncated,
+            memory_limit=limits.memory,
+            memory_kills=report.memory_kills,
+            throttled_seconds=report.throttled_seconds,
+            throttled_periods=report.throttled_periods,
+            start_seconds=self._bots[seat].start_seconds,
+            log_bytes=len(report.log.encode()),
+            **self._measured(seat),
         )
+
+    def _measured(self, seat: int) -> dict[str, int]:
+        """Return what the referee measured at a seat, nothing if the leg came to no end."""
+        if self._result is None:
+            return {}
+        clock, traffic = self._result.clocks[seat], self._result.traffic[seat]
+        return {
+            "decisions": clock.decisions,
+            "answers": clock.count,
+            "time_us": clock.total_us,
+            **{f"p{percent}_us": clock.percentile_us(percent) for percent in (50, 95, 99)},
+            "max_us": clock.max_us,
+            "sending_us": traffic.sending_us,
+            "sent_bytes": traffic.sent_bytes,
+            "sent_messages": traffic.sent_messages,
+            "received_bytes": traffic.received_bytes,
+            "received_messages": traffic.received_messages,
+        }
 
 
 class _Watched:
@@ -338,19 +366,44 @@ def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
         milliseconds=report.milliseconds,
         record=str(report.record.relative_to(description.home)),
         record_sha256=report.record_sha256,
-        faults=tuple(
-            StoredFault(
-                leg=offence.leg,
-                deal=offence.deal,
-                seat=offence.fault.seat,
-                position=description.positions[offence.entrant],
-                kind=offence.fault.kind,
-                detail=offence.fault.detail,
-            )
-            for offence in result.faults
-        ),
+        faults=tuple(_stored_fault(description, result, offence) for offence in result.faults),
         sides=sides_of(result.spec.rules, result.spec.seats),
     )
+
+
+def _stored_fault(
+    description: MatchDescription, result: MatchResult, offence: Offence
+) -> StoredFault:
+    known: dict[str, Any] = {}
+    if offence.deal is None:
+        played, lost = deals_around(result.legs[offence.leg].deals, offence.fault.seat)
+        known |= {"deals_played": played, "deals_lost": lost}
+    if offence.evidence is not None:
+        evidence = offence.evidence
+        known |= {
+            "sent": sent_text(evidence.traffic.last_sent),
+            "received": received_text(evidence.traffic.last_received),
+            "limit_us": evidence.limit_us,
+            "elapsed_us": evidence.elapsed_us,
+            "bank_us": evidence.bank_us,
+        }
+    return StoredFault(
+        leg=offence.leg,
+        deal=offence.deal,
+        seat=offence.fault.seat,
+        position=description.positions[offence.entrant],
+        kind=offence.fault.kind,
+        detail=offence.fault.detail,
+        **known,
+    )
+
+
+def deals_around(deals: Sequence[DealResult], seat: int) -> tuple[int, int]:
+    """Return how many deals were over before a seat lost the leg, and how many that cost it."""
+    lost = [
+        seat in deal.lost_by and all(fault.seat != seat for fault in deal.faults) for deal in deals
+    ]
+    return lost.count(False), lost.count(True)
 
 
 def deal_table(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:

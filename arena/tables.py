@@ -176,7 +176,12 @@ class Result(SQLModel, table=True):
 
 
 class FaultRow(SQLModel, table=True):
-    """A fault a bot committed in an attempt; `deal` is null for one that ended a leg."""
+    """A fault a bot committed in an attempt; `deal` is null for one that ended a leg.
+
+    Of one that lost the rest of a leg, `deals_played` counts the deals that were over before and
+    `deals_lost` those it cost. `sent` and `received` are the last messages as text, bounded;
+    `limit_us`, `elapsed_us` and `bank_us` the clock, in microseconds. Null where nothing is known.
+    """
 
     __tablename__ = "fault"
     __table_args__ = (
@@ -195,10 +200,20 @@ class FaultRow(SQLModel, table=True):
     position: int
     kind: str
     detail: str
+    deals_played: int | None = None
+    deals_lost: int | None = None
+    sent: str | None = None
+    received: str | None = None
+    limit_us: int | None = Field(default=None, sa_type=BigInteger)
+    elapsed_us: int | None = Field(default=None, sa_type=BigInteger)
+    bank_us: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class Report(SQLModel, table=True):
-    """How one bot's run in one leg of an attempt ended."""
+    """How one bot's run in one leg of an attempt ended, and what it used; null where unknown.
+
+    Times named `_us` are of answers, in microseconds; `sending_us` is what of them was ours.
+    """
 
     __tablename__ = "report"
     __table_args__ = (
@@ -219,3 +234,21 @@ class Report(SQLModel, table=True):
     peak_memory: int | None = Field(default=None, sa_type=BigInteger)
     log: str
     log_truncated: bool
+    memory_limit: int | None = Field(default=None, sa_type=BigInteger)
+    memory_kills: int | None = None
+    throttled_seconds: float | None = None
+    throttled_periods: int | None = None
+    start_seconds: float | None = None
+    log_bytes: int | None = None
+    decisions: int | None = None
+    answers: int | None = None
+    time_us: int | None = Field(default=None, sa_type=BigInteger)
+    p50_us: int | None = Field(default=None, sa_type=BigInteger)
+    p95_us: int | None = Field(default=None, sa_type=BigInteger)
+    p99_us: int | None = Field(default=None, sa_type=BigInteger)
+    max_us: int | None = Field(default=None, sa_type=BigInteger)
+    sending_us: int | None = Field(default=None, sa_type=BigInteger)
+    sent_bytes: int | None = Field(default=None, sa_type=BigInteger)
+    sent_messages: int | None = None
+    received_bytes: int | None = Field(default=None, sa_type=BigInteger)
+    received_messages: int | None = None

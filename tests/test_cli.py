@@ -411,7 +411,10 @@ def test_match_says_in_words_what_went_wrong(
     ]
     assert main(["match", "show", f"cup/{numbers[0]}", "--home", str(used)]) == 0
     out = capsys.readouterr().out
-    assert "broken@1 lost the rest of leg 1: it could not be started" in out
+    assert (
+        "broken@1 could not be started in leg 1: the bot ended before its Hello: exit code 7; "
+        "lost the 2 deals left\n" in out
+    )
     assert "last output of broken@1 in leg 1" in out
     assert r"\x1b[31mgoing down" in out
     assert "\x1b" not in out

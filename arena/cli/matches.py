@@ -13,17 +13,30 @@ from arena import queries
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
-from arena.cli.words import against, fault_words, number, path_text, seconds, totals
+from arena.cli.words import (
+    against,
+    count,
+    fault_words,
+    milliseconds,
+    number,
+    path_text,
+    seconds,
+    size,
+    totals,
+    void_words,
+)
 from arena.errors import NotFoundError
+from arena.jobs import INTERRUPTED
+from referee.players import FaultKind
 from referee.record import read_record
 from referee.results import ClockUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from arena.cli.output import Output
-    from arena.infos import MatchDetails, MatchInfo, ReportInfo
+    from arena.infos import AttemptInfo, FaultInfo, MatchDetails, MatchInfo, ReportInfo
     from referee.record import Record
     from referee.results import DealResult
 
@@ -45,6 +58,20 @@ PLAYER_COLUMNS = (
     Column("Slowest", "right"),
     Column("Faults", "right"),
 )
+USAGE_COLUMNS = (
+    Column("Used", fold=True),
+    Column("CPU", "right"),
+    Column("Memory", "right"),
+    Column("p50", "right"),
+    Column("p95", "right"),
+    Column("p99", "right"),
+    Column("Ours", "right"),
+    Column("Sent", "right"),
+    Column("Received", "right"),
+    Column("Throttled", "right"),
+    Column("Log", "right"),
+)
+PERCENTILES = (50, 95, 99)
 MATCH_FIELDS = {
     "id": "TOURNAMENT/NUMBER, as commands take it",
     "tournament": "name of the tournament",
@@ -153,15 +180,48 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
         "players[].decisions": "turns answered",
         "players[].time_ms": "time of all answers together",
         "players[].slowest_ms": "time of the slowest answer",
+        "players[].p50_ms": "time within which half of its answers came; an answer is all choices "
+        "for one message of turns",
+        "players[].p95_ms": "the same for 95 of 100 answers",
+        "players[].p99_ms": "the same for 99 of 100 answers",
+        "players[].sending_ms": "what of the time of all answers was the platform's: from a "
+        "message's being ready to its being handed to the stream; null if unknown",
+        "players[].cpu_seconds": "CPU time in all legs, null if unknown",
+        "players[].peak_memory": "most memory used at once in bytes, null if unknown",
+        "players[].sent_bytes": "bytes it was sent, null if unknown",
+        "players[].received_bytes": "bytes it sent, null if unknown",
+        "players[].throttled_periods": "how often a quota withheld its cores, null if unknown",
+        "players[].log_bytes": "bytes that were kept of what it printed, null if unknown",
         "players[].faults": "how many faults it committed",
         "fault_list[].leg": "leg, from 1",
         "fault_list[].deal": "deal within the leg, null if the rest of the leg was lost",
         "fault_list[].entrant": "name@version",
         "fault_list[].kind": "kind of fault",
         "fault_list[].detail": "what was wrong and expected",
+        "fault_list[].seat": "its seat in that leg, from 0",
+        "fault_list[].blame": "whom it is charged to: name@version, always",
+        "fault_list[].words": "all that in a sentence",
+        "fault_list[].deals_played": "deals of the leg that were over before, null for one deal's",
+        "fault_list[].deals_lost": "deals lost that were left in the leg, null for one deal's",
+        "fault_list[].sent": "the last message to the bot as text, null if it was not kept",
+        "fault_list[].received": "the last message from the bot as text, or null",
+        "fault_list[].limit_ms": "time it had for the turns it was asked, or null",
+        "fault_list[].elapsed_ms": "how much of it had passed, or null",
+        "fault_list[].bank_ms": "what was left of its bank, or null",
+        "fault_list[].exit_code": "exit code of its program, or null",
+        "fault_list[].signal": "signal that ended its program, or null",
+        "fault_list[].out_of_memory": "whether its program used more memory than allowed",
+        "fault_list[].memory_limit": "what it was allowed in bytes, or null",
+        "fault_list[].log_end[]": "last lines of what it printed in that leg",
         "attempts[].number": "number of the attempt, from 1",
         "attempts[].state": "leased, recorded, void, lost or fenced",
         "attempts[].reason": "why it did not count, else empty",
+        "attempts[].verdict": "the same in one word: engine_lost, platform_stall, worker_lost, "
+        "disk_full, image_missing, limits_missing, referee_error, leak, interrupted or fenced",
+        "attempts[].detail": "what is known besides that word",
+        "attempts[].blame": "platform, or organiser for interrupted; null if there is none",
+        "attempts[].started": "when it began (ISO 8601)",
+        "attempts[].ended": "when it ended, or null",
         "runs[].attempt": "attempt in which the bot ran",
         "runs[].leg": "leg, from 1",
         "runs[].entrant": "name@version",
@@ -171,6 +231,25 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
         "runs[].cpu_seconds": "CPU time, or null",
         "runs[].peak_memory": "most memory used at once in bytes, or null",
         "runs[].log": "path of what it printed, or null",
+        "runs[].log_truncated": "whether the log leaves something out",
+        "runs[].log_bytes": "bytes that were kept of what it printed",
+        "runs[].memory_limit": "what it was allowed in bytes",
+        "runs[].memory_kills": "processes of it killed for want of memory, or null",
+        "runs[].throttled_seconds": "time its cores were withheld by a quota, or null",
+        "runs[].throttled_periods": "how often they were, or null",
+        "runs[].start_seconds": "from the order to start it to its running",
+        "runs[].decisions": "turns answered, null if the leg came to no end; so is what follows",
+        "runs[].answers": "messages they came in",
+        "runs[].time_ms": "time of all answers together",
+        "runs[].p50_ms": "time within which half of the answers came",
+        "runs[].p95_ms": "the same for 95 of 100",
+        "runs[].p99_ms": "the same for 99 of 100",
+        "runs[].slowest_ms": "time of the slowest answer",
+        "runs[].sending_ms": "what of the time of all answers was the platform's",
+        "runs[].sent_bytes": "bytes it was sent",
+        "runs[].sent_messages": "messages it was sent",
+        "runs[].received_bytes": "bytes it sent",
+        "runs[].received_messages": "messages it sent",
     },
 )
 @click.argument("match_id", type=MatchId(), metavar="ID")
@@ -181,37 +260,48 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
     show_default=True,
     help="How many last lines of each bot's output to print.",
 )
+@click.option("--messages", is_flag=True, help="Print the last messages before each fault.")
 @common_options
 @pass_app
-def show_match(app: App, *, match_id: tuple[str, int], log_lines: int, as_json: bool) -> None:
+def show_match(
+    app: App, *, match_id: tuple[str, int], log_lines: int, messages: bool, as_json: bool
+) -> None:
     """Print what happened in the match ID.
 
-    Scores, legs, faults in words, time used, and the end of what each bot printed.
+    Scores, legs, time and memory used, faults in words, attempts that did not count, and the end of
+    what each bot printed.
     """
     with app.open_store() as store:
         details = queries.match(store, *match_id)
     record = None if details.match.record is None else read_record(details.match.record)
     players = player_lines(details, record)
     if as_json:
-        app.output.json(_details_json(details, players))
+        app.output.json(details_json(details, players, log_lines))
         return
     app.output.fields(_head(details.match))
     app.output.table(PLAYER_COLUMNS, [_player_row(player) for player in players])
-    _print_faults(app.output, details)
+    if any(run.attempt == details.match.attempt for run in details.reports):
+        app.output.table(USAGE_COLUMNS, [_usage_row(player) for player in players])
+    print_faults(app.output, details, messages=messages)
+    _print_voids(app.output, details)
     _print_runs(app.output, details, log_lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerLine:
-    """What a match came to for one of its bots; times in microseconds."""
+    """What a match came to for one of its bots; `runs` are those of the attempt that counts."""
 
     name: str
     score: Fraction | None
     legs: tuple[Fraction, ...]
-    decisions: int
-    time_us: int
-    slowest_us: int
+    clock: ClockUsage
     faults: int
+    runs: tuple[ReportInfo, ...]
+
+    def of_runs(self, field: str, join: Callable[[Iterable[Any]], Any] = sum) -> Any:
+        """Return what its runs used together, None if it is not known of any."""
+        known = [getattr(run, field) for run in self.runs if getattr(run, field) is not None]
+        return join(known) if known else None
 
 
 def player_lines(details: MatchDetails, record: Record | None) -> list[PlayerLine]:
@@ -231,10 +321,14 @@ def player_lines(details: MatchDetails, record: Record | None) -> list[PlayerLin
                 name=name,
                 score=None if details.match.scores is None else details.match.scores[entrant],
                 legs=tuple(legs[leg] for leg in sorted(legs)),
-                decisions=clock.decisions,
-                time_us=clock.total_us,
-                slowest_us=clock.max_us,
+                clock=clock,
                 faults=faults[entrant],
+                runs=tuple(
+                    run
+                    for run in details.reports
+                    if run.attempt == details.match.attempt
+                    and (run.seat + run.leg) % len(names) == entrant
+                ),
             )
         )
     return lines
@@ -245,10 +339,33 @@ def _player_row(line: PlayerLine) -> tuple[object, ...]:
         line.name,
         "-" if line.score is None else number(line.score),
         " ".join(number(leg) for leg in line.legs) or "-",
-        line.decisions,
-        seconds(line.time_us / 1e6),
-        seconds(line.slowest_us / 1e6),
+        line.clock.decisions,
+        seconds(line.clock.total_us / 1e6),
+        seconds(line.clock.max_us / 1e6),
         line.faults,
+    )
+
+
+def _usage_row(line: PlayerLine) -> tuple[object, ...]:
+    cpu, ours = line.of_runs("cpu_seconds"), line.of_runs("sending_us")
+    sizes = [
+        line.of_runs("peak_memory", max),
+        line.of_runs("sent_bytes"),
+        line.of_runs("received_bytes"),
+        line.of_runs("log_bytes"),
+    ]
+    memory, sent, received, log = ("-" if each is None else size(each) for each in sizes)
+    throttled = line.of_runs("throttled_periods")
+    return (
+        line.name,
+        "-" if cpu is None else seconds(cpu),
+        memory,
+        *(milliseconds(line.clock.percentile_us(percent)) for percent in PERCENTILES),
+        "-" if ours is None else milliseconds(ours),
+        sent,
+        received,
+        "-" if throttled is None else throttled,
+        log,
     )
 
 
@@ -267,11 +384,50 @@ def _head(info: MatchInfo) -> dict[str, object]:
     return head
 
 
-def _print_faults(output: Output, details: MatchDetails) -> None:
+def print_faults(output: Output, details: MatchDetails, *, messages: bool = False) -> None:
+    """Print each fault in a line, and the last messages before it if they are wanted."""
     for fault in details.faults:
-        where = "the rest of" if fault.deal is None else f"deal {fault.deal} of"
-        words = fault_words(fault.kind)
-        output.line(f"{fault.entrant} lost {where} leg {fault.leg + 1}: it {words}: {fault.detail}")
+        output.line(fault_sentence(fault, _run_of(fault, details)))
+        if messages and fault.sent is not None:
+            output.line(f"  last sent: {fault.sent or '-'}")
+            output.line(f"  last received: {fault.received or '-'}")
+
+
+def _run_of(fault: FaultInfo, details: MatchDetails) -> ReportInfo | None:
+    """Return the run of the bot in which it committed a fault."""
+    place = (details.match.attempt, fault.leg, fault.seat)
+    runs = {(run.attempt, run.leg, run.seat): run for run in details.reports}
+    return runs.get(place)
+
+
+def fault_sentence(fault: FaultInfo, run: ReportInfo | None) -> str:
+    """Return who did what, when, what is known of it, and what it cost."""
+    words = f"{fault.entrant} {fault_words(fault.kind)}"
+    if fault.deal is not None:
+        return f"{words} in deal {fault.deal} of leg {fault.leg + 1}: {fault.detail}; lost the deal"
+    where = f"in leg {fault.leg + 1}"
+    if fault.deals_played:
+        where += f" after {count(fault.deals_played, 'deal')}"
+    lost = "the rest of the leg"
+    if fault.deals_lost is not None:
+        lost = f"the {count(fault.deals_lost, 'deal')} left"
+    return f"{words} {where}: {_known(fault, run)}; lost {lost}"
+
+
+def _known(fault: FaultInfo, run: ReportInfo | None) -> str:
+    if fault.kind == FaultKind.OUT_OF_MEMORY and run is not None and run.memory_limit is not None:
+        return f"killed at {size(run.memory_limit)}"
+    if fault.kind == FaultKind.TIMEOUT and fault.limit_us:
+        return f"{fault.detail}, at last after {seconds(fault.limit_us / 1e6)}"
+    return fault.detail
+
+
+def _print_voids(output: Output, details: MatchDetails) -> None:
+    for each in details.attempts:
+        if each.verdict:
+            detail = f": {each.detail}" if each.detail else ""
+            words = void_words(each.verdict)
+            output.line(f"attempt {each.number} counts for nobody: {words}{detail}")
 
 
 def _print_runs(output: Output, details: MatchDetails, log_lines: int) -> None:
@@ -293,50 +449,115 @@ def _log(run: ReportInfo, lines: int) -> list[str]:
     return plain_lines(text)[-lines:] if lines and text else []
 
 
-def _details_json(details: MatchDetails, players: list[PlayerLine]) -> dict[str, object]:
+def details_json(
+    details: MatchDetails, players: list[PlayerLine], log_lines: int
+) -> dict[str, object]:
+    """Return all that is known of a match under the names of the help."""
     return {
         **_match_json(details.match),
-        "players": [
-            {
-                "name": line.name,
-                "score": None if line.score is None else float(line.score),
-                "legs": [float(leg) for leg in line.legs],
-                "decisions": line.decisions,
-                "time_ms": line.time_us / 1000,
-                "slowest_ms": line.slowest_us / 1000,
-                "faults": line.faults,
-            }
-            for line in players
-        ],
+        "players": [_player_json(line) for line in players],
         "fault_list": [
-            {
-                "leg": fault.leg + 1,
-                "deal": fault.deal,
-                "entrant": fault.entrant,
-                "kind": fault.kind,
-                "detail": fault.detail,
-            }
-            for fault in details.faults
+            _fault_json(fault, _run_of(fault, details), log_lines) for fault in details.faults
         ],
-        "attempts": [
-            {"number": each.number, "state": each.state, "reason": each.reason}
-            for each in details.attempts
-        ],
-        "runs": [
-            {
-                "attempt": run.attempt,
-                "leg": run.leg + 1,
-                "entrant": run.entrant,
-                "exit_code": run.exit_code,
-                "signal": run.signal,
-                "out_of_memory": run.out_of_memory,
-                "cpu_seconds": run.cpu_seconds,
-                "peak_memory": run.peak_memory,
-                "log": None if run.log is None else str(run.log),
-            }
-            for run in details.reports
-        ],
+        "attempts": [_attempt_json(each) for each in details.attempts],
+        "runs": [_run_json(run) for run in details.reports],
     }
+
+
+def _player_json(line: PlayerLine) -> dict[str, object]:
+    return {
+        "name": line.name,
+        "score": None if line.score is None else float(line.score),
+        "legs": [float(leg) for leg in line.legs],
+        "decisions": line.clock.decisions,
+        "time_ms": _ms(line.clock.total_us),
+        "slowest_ms": _ms(line.clock.max_us),
+        **{f"p{percent}_ms": _ms(line.clock.percentile_us(percent)) for percent in PERCENTILES},
+        "sending_ms": _ms(line.of_runs("sending_us")),
+        "cpu_seconds": line.of_runs("cpu_seconds"),
+        "peak_memory": line.of_runs("peak_memory", max),
+        "sent_bytes": line.of_runs("sent_bytes"),
+        "received_bytes": line.of_runs("received_bytes"),
+        "throttled_periods": line.of_runs("throttled_periods"),
+        "log_bytes": line.of_runs("log_bytes"),
+        "faults": line.faults,
+    }
+
+
+def _fault_json(fault: FaultInfo, run: ReportInfo | None, log_lines: int) -> dict[str, object]:
+    return {
+        "leg": fault.leg + 1,
+        "deal": fault.deal,
+        "seat": fault.seat,
+        "entrant": fault.entrant,
+        "blame": fault.entrant,
+        "kind": fault.kind,
+        "detail": fault.detail,
+        "words": fault_sentence(fault, run),
+        "deals_played": fault.deals_played,
+        "deals_lost": fault.deals_lost,
+        "sent": fault.sent,
+        "received": fault.received,
+        "limit_ms": _ms(fault.limit_us),
+        "elapsed_ms": _ms(fault.elapsed_us),
+        "bank_ms": _ms(fault.bank_us),
+        "exit_code": None if run is None else run.exit_code,
+        "signal": None if run is None else run.signal,
+        "out_of_memory": run is not None and run.out_of_memory,
+        "memory_limit": None if run is None else run.memory_limit,
+        "log_end": [] if run is None else _log(run, log_lines),
+    }
+
+
+def _attempt_json(attempt: AttemptInfo) -> dict[str, object]:
+    blame = "organiser" if attempt.verdict == INTERRUPTED else "platform"
+    return {
+        "number": attempt.number,
+        "state": attempt.state,
+        "reason": attempt.reason,
+        "verdict": attempt.verdict,
+        "detail": attempt.detail,
+        "blame": blame if attempt.verdict else None,
+        "started": attempt.started.isoformat(),
+        "ended": None if attempt.ended is None else attempt.ended.isoformat(),
+    }
+
+
+def _run_json(run: ReportInfo) -> dict[str, object]:
+    return {
+        "attempt": run.attempt,
+        "leg": run.leg + 1,
+        "entrant": run.entrant,
+        "exit_code": run.exit_code,
+        "signal": run.signal,
+        "out_of_memory": run.out_of_memory,
+        "memory_kills": run.memory_kills,
+        "memory_limit": run.memory_limit,
+        "peak_memory": run.peak_memory,
+        "cpu_seconds": run.cpu_seconds,
+        "throttled_seconds": run.throttled_seconds,
+        "throttled_periods": run.throttled_periods,
+        "start_seconds": run.start_seconds,
+        "decisions": run.decisions,
+        "answers": run.answers,
+        "time_ms": _ms(run.time_us),
+        "p50_ms": _ms(run.p50_us),
+        "p95_ms": _ms(run.p95_us),
+        "p99_ms": _ms(run.p99_us),
+        "slowest_ms": _ms(run.max_us),
+        "sending_ms": _ms(run.sending_us),
+        "sent_bytes": run.sent_bytes,
+        "sent_messages": run.sent_messages,
+        "received_bytes": run.received_bytes,
+        "received_messages": run.received_messages,
+        "log": None if run.log is None else str(run.log),
+        "log_bytes": run.log_bytes,
+        "log_truncated": run.log_truncated,
+    }
+
+
+def _ms(microseconds: int | None) -> float | None:
+    return None if microseconds is None else microseconds / 1000
 
 
 @match.command(

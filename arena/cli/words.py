@@ -11,7 +11,7 @@ FAULT_WORDS = {
     FaultKind.START_FAILED: "could not be started",
     FaultKind.TIMEOUT: "answered too late",
     FaultKind.CRASH: "crashed",
-    FaultKind.OUT_OF_MEMORY: "used more memory than allowed",
+    FaultKind.OUT_OF_MEMORY: "ran out of memory",
     FaultKind.DISCONNECTED: "closed its connection",
     FaultKind.ILLEGAL_ACTION: "chose an action that was not offered",
     FaultKind.OUT_OF_TURN: "answered when nothing was asked",
@@ -19,7 +19,21 @@ FAULT_WORDS = {
     FaultKind.PROTOCOL: "sent a message that cannot be read",
 }
 
+VOID_WORDS = {
+    "engine_lost": "the container engine failed",
+    "platform_stall": "the machine stood still",
+    "worker_lost": "the process that played it died",
+    "disk_full": "the disk was full",
+    "image_missing": "an image was not on the machine",
+    "limits_missing": "a limit for bots was not in force",
+    "referee_error": "the referee failed",
+    "leak": "a bot would have been told what only the referee may know",
+    "interrupted": "the run was stopped",
+    "fenced": "it came too late",
+}
+
 MINUTE = 60
+KIBI = 1024
 
 NO_BOUNDARY = "bots run as plain processes: this is no security boundary"
 
@@ -79,6 +93,26 @@ def count(amount: int, singular: str, plural: str = "") -> str:
 def fault_words(kind: str) -> str:
     """Return what a bot did, as the end of a sentence that begins with its name."""
     return FAULT_WORDS[FaultKind(kind)]
+
+
+def void_words(verdict: str) -> str:
+    """Return why an attempt counts for nobody, as a sentence without its end."""
+    return VOID_WORDS.get(verdict, verdict)
+
+
+def size(count: int) -> str:
+    """Return an amount of bytes in the unit that suits it."""
+    value, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB"):
+        if value < KIBI:
+            break
+        value, unit = value / KIBI, larger
+    return f"{number(value, 1)} {unit}"
+
+
+def milliseconds(microseconds: int) -> str:
+    """Return a short time with the decimals that tell bots apart."""
+    return f"{number(microseconds / 1000, 1)} ms"
 
 
 def seconds(value: float) -> str:

@@ -188,6 +188,8 @@ class BotReport:
         cpu_seconds: CPU time of all its processes, in seconds; None when unknown.
         peak_memory: Most memory it used at once, in bytes; None when unknown.
         throttled_seconds: Time its cores were withheld from it by a quota; None when unknown.
+        throttled_periods: How often they were; None when unknown.
+        memory_kills: Processes of it killed for want of memory; None when unknown.
         leftover: Name of the container if the engine would not remove it now, else empty.
     """
 
@@ -198,6 +200,8 @@ class BotReport:
     cpu_seconds: float | None = None
     peak_memory: int | None = None
     throttled_seconds: float | None = None
+    throttled_periods: int | None = None
+    memory_kills: int | None = None
     leftover: str = ""
 
 

@@ -25,12 +25,14 @@ class Usage:
         cpu_seconds: CPU time in seconds.
         peak_memory: Most bytes at once.
         throttled_seconds: Seconds withheld by a quota.
+        throttled_periods: How often it was withheld.
     """
 
     oom_kills: int | None = None
     cpu_seconds: float | None = None
     peak_memory: int | None = None
     throttled_seconds: float | None = None
+    throttled_periods: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class Cgroup:
         peak = self.number("memory", "memory.max_usage_in_bytes", "memory.peak")
         if peak is None:
             peak = self.number("memory", "memory.usage_in_bytes", "memory.current")
-        return Usage(events.get("oom_kill"), cpu, peak, throttled)
+        periods = stat.get("nr_throttled")
+        return Usage(events.get("oom_kill"), cpu, peak, throttled, periods)
 
     def swap_is_open(self, memory: int) -> bool:
         """Tell whether more than `memory` bytes could be used by swapping."""

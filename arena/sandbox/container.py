@@ -703,6 +703,8 @@ class _Container:
             cpu_seconds=self._usage.cpu_seconds,
             peak_memory=self._usage.peak_memory,
             throttled_seconds=self._usage.throttled_seconds,
+            throttled_periods=self._usage.throttled_periods,
+            memory_kills=self._usage.oom_kills,
         )
 
     def _end(self) -> Mapping[str, Any]:
@@ -755,6 +757,7 @@ class _Container:
             _most(old.cpu_seconds, now.cpu_seconds),
             _most(old.peak_memory, now.peak_memory),
             _most(old.throttled_seconds, now.throttled_seconds),
+            _most(old.throttled_periods, now.throttled_periods),
         )
 
 
