@@ -56,7 +56,7 @@ def submit(
     if sandbox == PROCESS:
         kind, digest = PROCESS, _keep_tree(store.home, Path(source))
     else:
-        kind, digest = IMAGE, _image_id(name, source, say)
+        kind, digest = IMAGE, _image_id(store.home, name, source, say)
     with store.write() as session:
         return _add_version(session, store, name, kind=kind, digest=digest, source=source)
 
@@ -104,16 +104,19 @@ def _add_version(
     return version_info(store.home, bot.name, version, new=True)
 
 
-def _image_id(name: str, source: str, say: Callable[[str], None]) -> str:
+def _image_id(home: Home, name: str, source: str, say: Callable[[str], None]) -> str:
     from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
     path = Path(source)
     if path.is_dir():
         say(f"building {source}: its Dockerfile is trusted as a program of yours would be")
-        return images.build(path, name=name, say=say).id
-    if path.is_file():
-        return images.load(path).id
-    return images.resolve(source).id
+        image = images.build(path, name=name, say=say)
+    elif path.is_file():
+        image = images.load(path)
+    else:
+        image = images.resolve(source)
+    images.keep(image.id, home.path)
+    return image.id
 
 
 def _keep_tree(home: Home, source: Path) -> str:

@@ -66,24 +66,33 @@ def _await_ends(home: Home, owner: Owner) -> None:
 
 
 def sweep(store: Store) -> int:
-    """Remove records that no result names, logs of attempts that left no trace, and drafts."""
+    """Remove what `stale` returns, and tell how many that were."""
+    found = stale(store)
+    for path in found:
+        remove(path)
+    return len(found)
+
+
+def stale(store: Store) -> list[Path]:
+    """Return records that no result names, logs of attempts that left no trace, and drafts.
+
+    To be called alone: a match that is being played has a record that no result names yet.
+    """
     home = store.home
     kept = {folder for folder, state in _attempts(store) if state is AttemptState.RECORDED}
     known = {folder for folder, state in _attempts(store) if state in _WITH_LOGS}
     with store.read() as session:
         tournaments = session.exec(select(Tournament.name)).all()
-    stale = [
+    found = [
         folder
         for root, wanted in ((home.records, kept), (home.logs, known))
         for tournament in tournaments
         for folder in (root / tournament).glob("*/*")
         if folder.relative_to(root).as_posix() not in wanted
     ]
-    stale += home.bots.glob("*.part")
-    stale += home.owners.glob("*.draft")
-    for path in stale:
-        _remove(path)
-    return len(stale)
+    found += home.bots.glob("*.part")
+    found += home.owners.glob("*.draft")
+    return found
 
 
 _WITH_LOGS = frozenset({AttemptState.RECORDED, AttemptState.VOID, AttemptState.LEASED})
@@ -107,7 +116,8 @@ def _attempts(store: Store) -> list[tuple[str, AttemptState]]:
     ]
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or a folder; harmless when it is gone."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

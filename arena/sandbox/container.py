@@ -10,7 +10,6 @@ import contextlib
 import functools
 import http.client
 import json
-import os
 import re
 import socket
 import threading
@@ -47,6 +46,7 @@ from arena.sandbox.confinement import (
     missing_settings,
     process_status,
 )
+from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
 from arena.sandbox.owners import is_live, reap_socket_folders
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from arena.sandbox.base import BotSource, Limits, RunningBot, StartRequest
 
-__all__ = ["ContainerSandbox", "Engine", "ImageInfo"]
+__all__ = ["ContainerSandbox", "Engine", "ImageInfo", "NamedImage"]
 
 NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 
@@ -116,6 +116,23 @@ class ImageInfo:
         return ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedImage:
+    """An image that is here under some name.
+
+    Attributes:
+        id: The image id.
+        names: All its names with their tags.
+        bytes: Its size, what it shares with others included.
+        used: When it last got a name, in the engine's spelling; empty if the engine does not say.
+    """
+
+    id: str
+    names: tuple[str, ...]
+    bytes: int
+    used: str
+
+
 class Engine:
     """The container engine, with its failures told as errors of the platform."""
 
@@ -128,14 +145,15 @@ class Engine:
 
     @classmethod
     def connect(cls, *, timeout: int = ENGINE_SECONDS) -> Engine:
-        """Reach the engine of this machine, as DOCKER_HOST or the usual socket name it.
+        """Reach the engine of this machine: the one that `docker` would use.
 
         Raises:
             EngineMissingError: If none answers.
         """
-        settings: dict[str, Any] = dict(kwargs_from_env())
-        settings.setdefault("base_url", f"unix://{_usual_socket()}")
+        endpoint = find_endpoint()
         try:
+            settings: dict[str, Any] = dict(kwargs_from_env())
+            settings.setdefault("base_url", endpoint.address)
             if settings["base_url"].startswith("unix://"):
                 # The client leaks the socket with which it fails to connect.
                 _ping(settings["base_url"].removeprefix("unix://")).close()
@@ -143,12 +161,12 @@ class Engine:
             return cls(api, settings)
         except PermissionError as error:
             raise EngineMissingError(
-                f"this user may not use the container engine: {_one_line(error)}",
+                f"this user may not use the container engine at {endpoint}: {_one_line(error)}",
                 "run as a member of the group docker",
             ) from error
         except LOST as error:
             raise EngineMissingError(
-                f"no container engine answers: {_one_line(error)}",
+                f"no container engine answers at {endpoint}: {_one_line(error)}",
                 "start it, for instance with: systemctl start docker",
             ) from error
 
@@ -298,6 +316,47 @@ class Engine:
             EngineLostError: If the engine fails.
         """
         self._call("remove an image", self._api.remove_image, reference, gone=GONE)
+
+    def about(self) -> dict[str, Any]:
+        """Return what the engine says of itself and of the programs it is made of.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = dict(self._call("describe itself", self._api.info))
+        version = self._call("tell its version", self._api.version)
+        parts = {one["Name"]: one["Version"] for one in version.get("Components") or ()}
+        return {**found, "Parts": parts}
+
+    def named_images(self, repository: str) -> list[NamedImage]:
+        """Return the images under one name, with their last use: the longest unused first.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("list images", self._api.images, name=repository)
+        images = []
+        for one in found:
+            more = self._call("look at an image", self._api.inspect_image, one["Id"], gone=(404,))
+            if more is not None:
+                images.append(
+                    NamedImage(
+                        id=one["Id"],
+                        names=tuple(sorted(more.get("RepoTags") or ())),
+                        bytes=int(one["Size"]),
+                        used=str((more.get("Metadata") or {}).get("LastTagTime") or ""),
+                    )
+                )
+        return sorted(images, key=lambda image: image.used)
+
+    def images_in_use(self) -> frozenset[str]:
+        """Return the ids of images from which a container was made, running or not.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self._call("list containers", self._api.containers, all=True)
+        return frozenset(one["ImageID"] for one in found)
 
     def create(self, name: str, image: str, settings: Mapping[str, Any]) -> None:
         """Create a container; the client's own errors come out, for the caller tells blame."""
@@ -449,12 +508,6 @@ def _close(api: docker.APIClient, sessions: list[_Session]) -> None:
         session.close()
 
 
-def _usual_socket() -> Path:
-    usual = Path("/var/run/docker.sock")
-    rootless = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "docker.sock")
-    return rootless if rootless.is_socket() and not usual.exists() else usual
-
-
 def _ping(path: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     try:
@@ -545,12 +598,24 @@ class ContainerSandbox:
             EngineLostError: If the engine fails.
         """
         live = {owner, *live_owners}
-        count = 0
-        for name, its_owner, stamp in self.engine.bots():
-            if not is_live(its_owner, stamp, live):
+        dead = self.leftovers(live)
+        for name in dead:
+            # One that cannot be removed now must not keep the next run from starting.
+            with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
-                count += 1
-        return count + reap_socket_folders(live)
+        return len(dead) + reap_socket_folders(live)
+
+    def leftovers(self, live_owners: Collection[str]) -> list[str]:
+        """Return the names of containers whose owner is dead.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        return [
+            name
+            for name, owner, stamp in self.engine.bots()
+            if not is_live(owner, stamp, live_owners)
+        ]
 
 
 class _NeverStarted:

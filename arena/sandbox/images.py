@@ -34,7 +34,9 @@ from arena.sandbox.container import ContainerSandbox, Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
+
+    from arena.sandbox.container import NamedImage
 
 __all__ = [
     "BASES",
@@ -43,13 +45,16 @@ __all__ = [
     "base_image",
     "build",
     "check_start",
+    "keep",
     "load",
     "python_bot_image",
     "resolve",
+    "unused",
 ]
 
 PYTHON_BOT = "bura-python-bot"
 KEPT = "bura-bot"
+HOMES = "bura-home"
 CONTENT_LABEL = "bura-image.content"
 PACKAGES_LABEL = "bura-image.packages"
 
@@ -192,6 +197,37 @@ def resolve(reference: str, *, engine: Engine | None = None) -> BotImage:
                 ) from error
             image = used.image(reference).id
         return _accept(used, image, reference)
+
+
+def keep(image: str, home: Path, *, engine: Engine | None = None) -> None:
+    """Give an image a name that says in which arena it was taken in, so that none other drops it.
+
+    Raises:
+        SandboxError: If the engine is missing or fails.
+    """
+    place = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
+    with _engine(engine) as used:
+        used.tag(image, f"{HOMES}:{place}-{_short(image)}")
+
+
+def unused(known: Collection[str], *, engine: Engine) -> list[NamedImage]:
+    """Return the bots' images that no arena keeps and no container uses, longest unused first.
+
+    Args:
+        known: Ids of images that are needed whatever their names say.
+        engine: Where they are.
+
+    Raises:
+        EngineLostError: If the engine fails.
+    """
+    needed = {*known, *engine.images_in_use()}
+    ours = (f"{KEPT}:",)
+    return [
+        image
+        for image in engine.named_images(KEPT)
+        # Another name shows that somebody else wants it, another arena or another tool.
+        if image.id not in needed and all(name.startswith(ours) for name in image.names)
+    ]
 
 
 def check_start(image: str, *, sandbox: ContainerSandbox | None = None) -> None:

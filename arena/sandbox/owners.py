@@ -14,7 +14,7 @@ from arena.sandbox.base import SOCKET_NAME, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["ProcessStamp", "SocketFolder", "reap_socket_folders"]
+__all__ = ["ProcessStamp", "SocketFolder", "dead_socket_folders", "reap_socket_folders"]
 
 PREFIX = "bura-"
 OWNER_FILE = "owner"
@@ -122,13 +122,16 @@ class SocketFolder:
 
 def reap_socket_folders(live_owners: Collection[str]) -> int:
     """Remove the socket folders of dead workers and return their number."""
-    count = 0
-    for folder in _socket_folders():
-        found = folder.owner()
-        if found is not None and not is_live(*found, live_owners):
-            folder.remove()
-            count += 1
-    return count
+    dead = dead_socket_folders(live_owners)
+    for folder in dead:
+        folder.remove()
+    return len(dead)
+
+
+def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
+    """Return the socket folders of dead workers."""
+    found = [(folder, folder.owner()) for folder in _socket_folders()]
+    return [folder for folder, its in found if its is not None and not is_live(*its, live_owners)]
 
 
 def _socket_folders() -> Iterator[SocketFolder]:

@@ -1,0 +1,173 @@
+"""What dead runs left on this machine, and how each thing is removed.
+
+Only what the arena made and nobody needs is found here: never is anything pruned, and whatever
+belongs to a process that runs is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlmodel import select
+
+from arena.bots import IMAGE
+from arena.errors import MachineError, RefusedError
+from arena.home import Home
+from arena.owners import live_owners
+from arena.recovery import alone, remove, stale
+from arena.sandbox.owners import dead_socket_folders
+from arena.store import Store
+from arena.tables import BotVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from arena.sandbox.container import ContainerSandbox
+
+__all__ = ["Leftover", "find_leftovers", "unused_images"]
+
+# Made by a play, or by a build of the base image; the second says nothing of its owner.
+PLAY_FOLDERS = "bura-play-*"
+BUILD_FOLDERS = "bura-build-*"
+YOUNG_SECONDS = 60
+BUILD_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """One thing that nobody needs.
+
+    Attributes:
+        kind: What it is: container, socket folder, temporary folder, record or image.
+        name: Which one.
+        why: Why nobody needs it.
+    """
+
+    kind: str
+    name: str
+    why: str
+    _remove: Callable[[], object]
+
+    def remove(self) -> str:
+        """Remove it; return why it cannot be, or an empty string."""
+        try:
+            self._remove()
+        except (MachineError, OSError) as error:
+            return " ".join(str(error).split())
+        return ""
+
+
+def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftover]:
+    """Return what dead runs left: containers, folders, and files of attempts that do not count.
+
+    Args:
+        home: The arena, which need not exist.
+        sandbox: Whose containers to look at; None where no engine answers.
+
+    Raises:
+        EngineLostError: The engine fails.
+        StoreError: The database cannot be read.
+    """
+    live = live_owners(home) if home.owners.is_dir() else frozenset[str]()
+    found = []
+    if sandbox is not None:
+        found += [
+            Leftover("container", name, "its owner is dead", partial(sandbox.engine.remove, name))
+            for name in sandbox.leftovers(live)
+        ]
+    found += [
+        Leftover("socket folder", str(folder.root), "its owner is dead", folder.remove)
+        for folder in dead_socket_folders(live)
+    ]
+    found += [
+        Leftover("temporary folder", str(path), why, partial(remove, path))
+        for path, why in _temporary_folders(Path(tempfile.gettempdir()))
+    ]
+    return found + _files(home)
+
+
+def unused_images(home: Home, sandbox: ContainerSandbox, hours: float) -> list[Leftover]:
+    """Return images of bots that no arena has taken in and that were not used for so long.
+
+    Args:
+        home: The arena, which need not exist; whatever bots it has are needed.
+        sandbox: Whose images to look at.
+        hours: How long an image must not have been used.
+
+    Raises:
+        EngineLostError: The engine fails.
+        StoreError: The database cannot be read.
+    """
+    from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
+    before = (datetime.now(UTC) - timedelta(hours=hours)).isoformat()
+    return [
+        Leftover(
+            "image",
+            image.names[0],
+            f"no arena has it, not used since {image.used[:16]}",
+            # An image goes with its last name, and with that what it shares with none.
+            partial(_remove_names, sandbox, image.names),
+        )
+        for image in images.unused(_known_images(home), engine=sandbox.engine)
+        if image.used and image.used < before
+    ]
+
+
+def _remove_names(sandbox: ContainerSandbox, names: Iterable[str]) -> None:
+    for name in names:
+        sandbox.engine.remove_image(name)
+
+
+def _known_images(home: Home) -> frozenset[str]:
+    if not home.database.exists():
+        return frozenset()
+    with Store.open(home) as store, store.read() as session:
+        wanted = select(BotVersion.digest).where(BotVersion.kind == IMAGE)
+        return frozenset(session.exec(wanted))
+
+
+def _temporary_folders(place: Path) -> Iterator[tuple[Path, str]]:
+    now = time.time()
+    for path in sorted(place.glob(PLAY_FOLDERS)):
+        # A play that has just begun has made its folder, but has not said yet that it lives.
+        if _age(path, now) > YOUNG_SECONDS and not live_owners(Home(path)):
+            yield path, "the play that made it is over"
+    for path in sorted(place.glob(BUILD_FOLDERS)):
+        if _age(path, now) > BUILD_SECONDS:
+            yield path, "no build takes so long"
+
+
+def _age(path: Path, now: float) -> float:
+    """Return the age of a folder of this user in seconds; zero for what is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return 0.0
+    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return now - found.st_mtime if mine else 0.0
+
+
+def _files(home: Home) -> list[Leftover]:
+    if not home.database.exists():
+        return []
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(alone(home))
+        except RefusedError:
+            # The run that is on cleaned up when it began.
+            return []
+        with Store.open(home) as store:
+            return [
+                Leftover("record", str(path), "no result names it", partial(remove, path))
+                for path in stale(store)
+            ]
