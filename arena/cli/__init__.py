@@ -29,12 +29,9 @@ COMMANDS = {
     "match": "arena.cli.matches:match",
     "verify": "arena.cli.verify:verify",
     "variants": "arena.cli.variants:variants",
-<<<<<<< Updated upstream
     "rules": "arena.cli.rules:rules_group",
-=======
     "doctor": "arena.cli.doctor:doctor",
     "clean": "arena.cli.clean:clean",
->>>>>>> Stashed changes
 }
 
 
