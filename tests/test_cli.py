@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from arena.cli.context import Documented
 from arena.cli.errors import ending_of
 from arena.cli.options import BankAndIncrement, Seconds, Seed
 from arena.cli.output import Column, Output, Stream, plain, plain_lines
-from arena.cli.words import FAULT_WORDS, count, number, seconds
+from arena.cli.words import FAULT_WORDS, against, count, number, seconds, totals
 from arena.errors import MachineError, NotFoundError, RefusedError
 from referee.players import FaultKind
 
@@ -223,6 +224,19 @@ def test_empty_seed_is_refused() -> None:
         Seed().convert("", None, None)
 
 
+def test_partners_are_named_together_and_scored_as_one() -> None:
+    """A match of pairs reads as two sides, whatever the number of seats each has."""
+    sides = (0, 1, 0, 1)
+    scores = tuple(map(Fraction, (3, -2, 3, -4)))
+    assert against("abcd", sides) == "a+c vs b+d"
+    assert against("abc") == "a vs b vs c"
+    assert [totals(scores, sides), totals(scores), totals(None, sides)] == [
+        "3 : -3",
+        "3 : -2 : 3 : -4",
+        "-",
+    ]
+
+
 def test_every_fault_has_words() -> None:
     """Whatever a bot does wrong can be said in a sentence."""
     assert set(FAULT_WORDS) == set(FaultKind)
@@ -269,6 +283,7 @@ def used(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert (
             main(["bot", "submit", name, folder, "--sandbox", "process", "--home", str(home)]) == 0
         )
+    assert main(["rules", "save", "house", "--rules", "target=41", "--home", str(home)]) == 0
     options = ["--sandbox", "process", "--decks", "2", "--seed", "7", "--home", str(home)]
     assert main(["tournament", "create", "cup", "first", "also", "broken", *options]) == 0
     assert main(["tournament", "run", "cup", "--home", str(home)]) == 0
@@ -313,6 +328,8 @@ def documented(words: list[str]) -> dict[str, str]:
         ["match", "record", "cup/1", "--deal", "0"],
         ["variants", "bura"],
         ["variants"],
+        ["rules", "list"],
+        ["rules", "show", "house"],
     ],
     ids=" ".join,
 )
@@ -352,6 +369,8 @@ def test_submitting_prints_id_and_digest(
         (["match", "list", "cub"], "cup"),
         (["rankings", "--variant", "bora"], "bura"),
         (["variants", "burra"], "bura"),
+        (["variants", "bura", "--rules", "gaol=points"], "goal"),
+        (["rules", "show", "hose"], "house"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
 )

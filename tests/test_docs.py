@@ -90,7 +90,10 @@ def test_page_of_the_command_line_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == render()
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/bots.md"])
+@pytest.mark.parametrize(
+    "document",
+    ["README.md", "CONTRIBUTING.md", "docs/bots.md", "docs/tournaments.md", "docs/variants.md"],
+)
 def test_commands_in_documents_exist(document: str) -> None:
     """Every `arena ...` line of a document is a command with the options it shows."""
     text = (ROOT / document).read_text(encoding="utf-8")

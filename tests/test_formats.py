@@ -112,6 +112,7 @@ def test_rotating_partners_are_partners_and_opponents_evenly(entrants: int) -> N
             frozenset((one, other)) for one in (first, third) for other in (second, fourth)
         )
     couples = entrants * (entrants - 1) // 2
+    assert len(pairings) == couples * (entrants - 3 + (entrants + 1) % 2) // 4
     times = {len(pairings) * 2 // couples}
     assert set(partners.values()) == times
     assert set(opponents.values()) == {2 * each for each in times}

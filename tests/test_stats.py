@@ -1,5 +1,6 @@
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 from statistics import NormalDist
@@ -10,8 +11,10 @@ from arena.stats import (
     PlayedMatch,
     StatsError,
     balance,
+    by_pairs,
     fault_counts,
     interval,
+    pair_label,
     score_per_deal,
     student_quantile,
 )
@@ -264,6 +267,21 @@ def test_partners_win_together() -> None:
     assert match.teams == (("a", "c"), ("b", "d"))
     assert list(match.totals) == [4, -4]
     assert [balance([match], label).wins for label in "abcd"] == [1, 0, 1, 0]
+
+
+def test_a_pair_counts_as_one_bot() -> None:
+    """By pairs a match is one of two labels, with what both partners scored and were guilty of."""
+    match = free_for_all(3, -1, 1, -3, sides=(0, 1, 0, 1))
+    (pairs,) = by_pairs([replace(match, faults=((2, "crash"), (0, "timeout"), (3, "crash")))])
+
+    assert pairs.teams == (("a+c",), ("b+d",))
+    assert pairs.totals == match.totals
+    estimate = score_per_deal([pairs], "a+c")
+    assert estimate is not None
+    assert estimate.mean == 2
+    assert balance([pairs], "a+c").wins == 1
+    assert fault_counts([pairs], "a+c") == (("crash", 1), ("timeout", 1))
+    assert pair_label(["c", "a"]) == "a+c"
 
 
 def test_two_copies_on_one_side_count_once() -> None:
