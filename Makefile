@@ -6,9 +6,10 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.setup-done
 JOBS ?= auto
 ARGS ?=
+FUZZ_SECONDS ?= 3600
 
 .DEFAULT_GOAL = help
-.PHONY: help setup check test test-long demo images bench proto format clean
+.PHONY: help setup check test test-long fuzz demo images bench proto format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -35,6 +36,9 @@ test: $(STAMP) ## all tests but the long ones; those without their engine are sk
 
 test-long: $(STAMP) ## the long tests: thousands of deals, engines that die
 	$(BIN)/pytest -m long --timeout 1800 $(ARGS)
+
+fuzz: $(STAMP) ## random input for FUZZ_SECONDS (3600) against what reads bots, records and rules
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --timeout 0 $(ARGS) tests/test_fuzz.py
 
 demo: $(STAMP) ## play a small tournament of the sample bots and show the rankings
 	ARENA=$(BIN)/arena sh tools/demo.sh
