@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from referee.players import Traffic
+from referee.scoring import MatchScore, ScoringError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,6 +120,11 @@ class MatchSpec:
             raise SpecError("decks and tables must be at least 1")
         if self.match_format != SERIES and self.tables != 1:
             raise SpecError(f"{self.match_format} is played at one table: its deals depend on each")
+        if self.match_format != SERIES:
+            try:
+                MatchScore.start(self.rules, self.seats, dealer=0)
+            except ScoringError as error:
+                raise SpecError(f"{self.variant} cannot be played like this: {error}") from error
 
     @property
     def legs(self) -> int:

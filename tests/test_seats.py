@@ -243,18 +243,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
-def options(name: str, *words: str, variant: str = "bura", seats: int = 2) -> TournamentOptions:
-    """Give the options of a small tournament."""
-    return TournamentOptions(
-        name=name,
-        bots=words,
-        time=TimeControl(),
-        variant=variant,
-        seats=seats,
-        decks=1,
-        seed=SEED,
-        sandbox="process",
-    )
+def options(name: str, *words: str, **changes: Any) -> TournamentOptions:
+    """Give the options of a small tournament, with changes."""
+    values: dict[str, Any] = {"decks": 1, "seed": SEED, "sandbox": "process"}
+    return TournamentOptions(name=name, bots=words, time=TimeControl(), **{**values, **changes})
 
 
 KINDS = {
@@ -293,6 +285,15 @@ def test_stopped_run_goes_on_where_it_stopped(store: Store, kind: str) -> None:
         (("a+b", "c+a"), {"seats": 4, "variant": "burkozyol-pairs"}, "entered in two pairs"),
         (("a+b", "c"), {"seats": 4, "variant": "burkozyol-pairs"}, "c is alone"),
         (("a+b", "c+d"), {}, "each plays for itself"),
+        (
+            "abcd",
+            {
+                "seats": 4,
+                "rules": VARIANTS["burkozyol-by"].replace(players=(4,)),
+                "match_format": "burkozyol_penalty",
+            },
+            "seats leave this match and it goes on with fewer",
+        ),
     ],
 )
 def test_entries_that_do_not_fit_are_refused(
