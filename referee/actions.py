@@ -39,8 +39,8 @@ _WITH_CARDS = frozenset(
 )
 
 
-class Action(str):
-    """A choice: its own text, such as "lead 8S TS"; get one by Action.of or Action.parse.
+class Action:
+    """A choice; get one by Action.of or Action.parse.
 
     Attributes:
         kind: What is done.
@@ -57,12 +57,13 @@ class Action(str):
     @staticmethod
     def of(kind: ActionKind, cards: int = 0) -> "Action":
         """Return the action of that kind with those cards (a bitmask)."""
-        action = _ACTIONS.get((kind, cards))
+        key = kind, int(cards)
+        action = _ACTIONS.get(key)
         if action is None:
-            word = kind.name.lower()
-            action = Action(f"{word} {Cards(cards)}" if cards else word)
-            action.kind, action.mask, action.size = kind, int(cards), cards.bit_count()
-            _ACTIONS[kind, action.mask] = action
+            action = Action.__new__(Action)
+            action.kind, action.mask = key
+            action.size = action.mask.bit_count()
+            _ACTIONS[key] = action
         return action
 
     @staticmethod
@@ -93,10 +94,11 @@ class Action(str):
         return Action.of, (self.kind, self.mask)
 
     def __str__(self) -> str:
-        return str.__str__(self)
+        word = self.kind.name.lower()
+        return f"{word} {self.cards}" if self.mask else word
 
     def __repr__(self) -> str:
-        return f"Action.parse({str.__str__(self)!r})"
+        return f"Action.parse({str(self)!r})"
 
 
 _ACTIONS: Final[weakref.WeakValueDictionary[tuple[ActionKind, int], Action]] = (

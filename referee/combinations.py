@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from referee.actions import PASS, Action, ActionKind
 from referee.cards import (
     ACE,
     RANK_MASKS,
@@ -38,7 +39,8 @@ class Held(NamedTuple):
         number: One more than its place in the rules' list.
         level: Its precedence, 0 the highest; equal levels are on a par.
         effect: What it is good for.
-        cards: The cards that a stop leads, as a bitmask.
+        lead: How the seat due to lead declares it.
+        stop_or_not: What another seat may choose before a lead.
         weight: The weight of the loss it inflicts by winning.
     """
 
@@ -46,7 +48,8 @@ class Held(NamedTuple):
     number: int
     level: int
     effect: Effect
-    cards: int
+    lead: Action
+    stop_or_not: tuple[Action, Action]
     weight: int
 
 
@@ -79,7 +82,8 @@ def held_by_hand(rules: Rules, trump: Suit | None, *, end_turned: bool) -> dict[
                     number,
                     levels[combination],
                     effects[combination],
-                    cards,
+                    Action.of(ActionKind.LEAD, cards),
+                    (PASS, Action.of(ActionKind.STOP, cards)),
                     2 if doubled else 1,
                 )
     return held

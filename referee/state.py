@@ -42,6 +42,7 @@ from referee.outcomes import HIGHEST_STAKE, Outcome, Reason, highest_weight
 from referee.tables import Actions, Memo, Tables, TrumpTables, tables_for
 
 NOTHING: Final[Actions] = ()
+_WINS: Final = Effect.WINS
 _PASS_ONLY: Final = (PASS,)
 _CLAIM_OR_NOT: Final = (PASS, CLAIM)
 _RAISE_OR_NOT: Final = (PASS, RAISE)
@@ -401,26 +402,30 @@ class State:
         return any(self.hands[seat].bit_count() == full for seat in self._orders[self.leader][1:])
 
     def _open_with_combinations(self) -> None:
-        """End the deal by a combination, or add the leads of whole ones that may be declared."""
-        held = self._trumps.held
+        """Find who holds what; end the deal by it, or add the stops and leads it allows."""
+        held_by = self._trumps.held
         hands = self.hands
-        self._holders = {
-            seat: held[hands[seat]] for seat in self._orders[self.leader] if hands[seat] in held
-        }
+        leader = self.leader
+        options = self._options
+        cap = self._cap()
+        holders = self._holders = {}
+        winning = False
+        for seat in self._orders[leader]:
+            held = held_by.get(hands[seat])
+            if held is None:
+                continue
+            holders[seat] = held
+            if held.effect is _WINS:
+                winning = True
+            elif held.lead.size <= cap:
+                if seat != leader:
+                    options[seat] = held.stop_or_not
+                elif held.lead not in options[seat]:
+                    options[seat] = (held.lead, *options[seat])
         # Where a claim goes first the leader is asked even if its own combination wins: were it
         # asked only when another's wins, the question would tell it so in time to claim.
-        if not self._tables.claim_first and self._win_by_combination():
-            return
-        cap = self._cap()
-        for seat, each in self._holders.items():
-            if each.effect is not Effect.STOPS or each.cards.bit_count() > cap:
-                continue
-            if seat != self.leader:
-                self._options[seat] = (PASS, Action.of(ActionKind.STOP, each.cards))
-                continue
-            lead = Action.of(ActionKind.LEAD, each.cards)
-            if lead not in self._options[seat]:
-                self._options[seat] = (lead, *self._options[seat])
+        if winning and not self._tables.claim_first:
+            self._win_by_combination()
 
     def _choose_lead(self, seat: int, action: Action) -> None:
         """Take a claim made instead of a lead; other choices before a lead only wait."""
@@ -447,31 +452,38 @@ class State:
             self._before_lead(choice, 0)
 
     def _settle_combinations(self) -> None:
-        if self._win_by_combination():
-            return
         leader = self.leader
-        choice = self._choices[leader]
-        declared = [seat for seat in self._holders if self._declares(seat)]
-        best = min(declared, key=lambda seat: self._holders[seat].level, default=leader)
+        choices = self._choices
+        declared = []
+        for seat, held in self._holders.items():
+            if held.effect is _WINS:
+                self._win_by_combination()
+                return
+            choice = choices[seat]
+            if choice is held.lead if seat == leader else choice is not PASS:
+                declared.append(seat)
+        if declared:
+            self._settle_stops(declared)
+        else:
+            self._before_lead(choices[leader], 0)
+
+    def _settle_stops(self, declared: list[int]) -> None:
+        """Let the best of the declared combinations lead; they stand in turn order."""
+        leader = self.leader
+        holders = self._holders
+        best = min(declared, key=lambda seat: holders[seat].level)
         if best != leader and self._is_blocked(best):
             best = leader
         for seat in declared:
             if seat not in (best, leader):
-                number = self._holders[seat].number
-                self._log.append((EventKind.STOP_LOST, seat, 0, 0, number))
-        number = self._holders[best].number if best in declared else 0
-        if best != leader:
+                self._log.append((EventKind.STOP_LOST, seat, 0, 0, holders[seat].number))
+        number = holders[best].number if best in declared else 0
+        if best == leader:
+            self._before_lead(self._choices[leader], number)
+        else:
             self._log.append((EventKind.STOP, best, 0, 0, number))
-            choice = Action.of(ActionKind.LEAD, self._holders[best].cards)
             self.leader = best
-        self._before_lead(choice, number)
-
-    def _declares(self, seat: int) -> bool:
-        """Tell whether the seat stops, or leads its combination whole."""
-        held, choice = self._holders[seat], self._choices[seat]
-        if seat != self.leader:
-            return choice is not PASS
-        return held.effect is Effect.STOPS and choice is Action.of(ActionKind.LEAD, held.cards)
+            self._before_lead(holders[best].lead, number)
 
     def _is_blocked(self, best: int) -> bool:
         """Tell whether somebody holds in silence what is stronger than the best stop."""
@@ -480,28 +492,19 @@ class State:
             held.level < level for held in self._holders.values()
         )
 
-    def _best_winning(self) -> int | None:
-        """Return who holds the best winning combination; the holders stand in turn order."""
-        winning = {seat: held for seat, held in self._holders.items() if held.effect is Effect.WINS}
-        if not winning:
-            return None
+    def _win_by_combination(self) -> None:
+        """End the deal by the best winning combination; the holders stand in turn order."""
+        winning = {seat: held for seat, held in self._holders.items() if held.effect is _WINS}
         level = min(held.level for held in winning.values())
         rivals = [seat for seat, held in winning.items() if held.level == level]
-        if winning[rivals[0]].combination is Combination.BURA:
-            return self._best_bura(rivals)
-        return rivals[0]
-
-    def _win_by_combination(self) -> bool:
-        """End the deal by the best winning combination, if there is one."""
-        winner = self._best_winning()
-        if winner is None:
-            return False
-        held = self._holders[winner]
+        winner = rivals[0]
+        if winning[winner].combination is Combination.BURA and len(rivals) > 1:
+            winner = self._best_bura(rivals)
+        held = winning[winner]
         self._log.append(
             (EventKind.COMBINATION, winner, self.hands[winner], EVERYBODY, held.number)
         )
         self._win(Reason.COMBINATION, winner, held.weight, held.combination.value)
-        return True
 
     def _best_bura(self, rivals: list[int]) -> int:
         tie = self.rules.bura_tie
@@ -520,6 +523,9 @@ class State:
 
     def _before_lead(self, action: Action, number: int) -> None:
         """Claim, or ask whether to raise before the chosen lead or offer is made."""
+        if self._tables.simple_leads:
+            self._lead(self.leader, action.mask, action.size, number)
+            return
         self._choices[self.leader] = action
         self._declared = number
         if action is CLAIM:
