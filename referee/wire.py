@@ -51,7 +51,6 @@ _CARDS = tuple(bot_pb2.Card.Value(f"CARD_{card_text(card)}") for card in range(C
 # Some combinations have a second name where a game gives them another effect.
 _SECOND_NAMES = ("_LEADS", "_WAITS", "_WIN", "_OF_THREE")
 _NO_COMBINATION = bot_pb2.COMBINATION_UNSPECIFIED
-_DECLARING = frozenset({ActionKind.LEAD, ActionKind.STOP})
 
 
 def _combination(combination: Combination) -> bot_pb2.Combination.ValueType:
@@ -127,7 +126,8 @@ class Wire:
         if held is None or held.effect is not Effect.STOPS:
             return {}
         combination = _COMBINATIONS[held.combination]
-        return {Action.of(kind, held.cards): combination for kind in _DECLARING}
+        _, stop = held.stop_or_not
+        return {held.lead: combination, stop: combination}
 
     def _deal_over(self, over: DealOver) -> bytes:
         message = bot_pb2.RefereeMessage()
