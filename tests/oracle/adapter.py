@@ -4,20 +4,21 @@ The two are asked the same questions in their own forms; whatever differs is a `
 that says how to play the deal again.
 """
 
+import functools
+import operator
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from oracle.cards import full_deck, in_order
 from oracle.deal import Deal
 from oracle.deal import deal as oracle_deal
 from oracle.knowledge import happened, knowledge
 from oracle.options import DEFAULTS, with_changes
 from oracle.scoring import series_scores
 from oracle.sources import RandomSource
-from referee.cards import SUITS, Cards, card_text, parse_card
+from referee.cards import SUITS, Cards, card_text, full_deck, parse_card
 from referee.rules import Action, Combination, Outcome, Rules, State, deal, fault_outcome
 from referee.scoring import score_deal_series
 from referee.view import Observation, SeenEvent, events_for, observe
@@ -200,7 +201,7 @@ class SideBySide:
         self.engine: State = deal(
             self.rules, seats=self.seats, dealer=dealer, leader=leader, source=EngineSource(theirs)
         )
-        self.seen = [0, 0]
+        self.seen = [(0, 0)] * self.seats
         self.quiet = self.chance.choice([0.5, 0.95, 0.99])
 
     def play_on(self) -> Outcome:
@@ -269,7 +270,7 @@ class SideBySide:
     # Comparisons.
 
     def compare(self) -> None:
-        """Compare who is asked what, what everybody may do and knows, and what happened."""
+        """Compare who is asked what and may do what, and what one seat knows, at the end all."""
         engine, oracle = self.engine, self.oracle
         self.require("asked", list(engine.asked), oracle.asked())
         window = oracle.phase == "window" and oracle.stops_are_possible()
@@ -278,9 +279,10 @@ class SideBySide:
             legal = [str(action) for action in engine.legal_actions(seat)]
             self.require(f"legal twice, seat {seat}", len(set(legal)), len(legal))
             self.require(f"legal, seat {seat}", sorted(legal), sorted(oracle.legal(seat)))
+        over = oracle.outcome() is not None
+        for seat in range(self.seats) if over else [self.chance.randrange(self.seats)]:
             self.require_equal_views(seat)
-        if oracle.phase != "guess":
-            self.compare_events()
+            self.require_equal_events(seat)
         self.require_all_cards()
 
     def require_equal_views(self, seat: int) -> None:
@@ -292,33 +294,34 @@ class SideBySide:
                 continue
             self.require(f"{name}, as seat {seat} sees it", value, known[name])
 
-    def compare_events(self) -> None:
-        """Compare what happened since the last comparison, as each seat sees it."""
-        before = self.seen
-        self.seen = [len(self.engine.events), len(self.oracle.events)]
-        for seat in range(self.seats):
-            engine = [
-                seen
-                for event in events_for(self.engine, seat, before[0])
-                for seen in engine_event(event, seat)
-            ]
-            oracle = [
-                seen
-                for event in happened(self.oracle, seat, before[1])
-                for seen in oracle_event(event, seat)
-            ]
-            self.require(f"events, as seat {seat} sees them", merged(engine), merged(oracle))
+    def require_equal_events(self, seat: int) -> None:
+        """Compare what happened since the last comparison, as a seat sees it."""
+        if self.oracle.phase == "guess":
+            return
+        before = self.seen[seat]
+        self.seen[seat] = len(self.engine.events), len(self.oracle.events)
+        engine = [
+            seen
+            for event in events_for(self.engine, seat, before[0])
+            for seen in engine_event(event, seat)
+        ]
+        oracle = [
+            seen
+            for event in happened(self.oracle, seat, before[1])
+            for seen in oracle_event(event, seat)
+        ]
+        self.require(f"events, as seat {seat} sees them", merged(engine), merged(oracle))
 
     def require_all_cards(self) -> None:
         """No card is lost or doubled."""
         engine = self.engine
         if engine.active.bit_count() < self.seats:
             return
-        cards = [*engine.stock]
-        for mask in (*engine.hands, *engine.captured, *(play[1] for play in engine.table)):
-            cards += Cards(mask)
-        texts = in_order([card_text(card) for card in cards])
-        self.require("cards", texts, full_deck(self.rules.deck))
+        places = [Cards.of(engine.stock), *engine.hands, *engine.captured]
+        places += [play[1] for play in engine.table]
+        self.require("number of cards", sum(map(int.bit_count, places)), self.rules.deck)
+        everything = Cards.of(full_deck(self.rules.deck))
+        self.require("cards", functools.reduce(operator.or_, places), everything)
 
     def compare_outcomes(self, outcome: Outcome) -> None:
         """Compare how the deal ended and what it scores in a series."""
@@ -345,9 +348,12 @@ class SideBySide:
         self.require("sum of the series", sum(scores), 0)
 
 
-def texts(cards: int) -> list[str]:
-    """Spell a set of cards."""
-    return str(Cards(cards)).split()
+_BITS = {card_text(card): 1 << card for card in full_deck(36)}
+
+
+def as_set(cards: Iterable[str]) -> Cards:
+    """Turn the oracle's cards into the engine's."""
+    return Cards(sum(map(_BITS.__getitem__, cards)))
 
 
 _TURNS = {"guess": "colour", "raise_answer": "raised", "final": "final_claim"}
@@ -360,15 +366,15 @@ def engine_view(state: State, view: Observation) -> dict[str, Any]:
         "turn": view.kind.value if view.kind else None,
         "dealer": view.dealer,
         "leader": view.leader,
-        "hand": texts(view.hand),
+        "hand": view.hand,
         "hand counts": list(view.hand_counts),
-        "others' cards": {seat: texts(cards) for seat, cards in enumerate(view.known) if cards},
+        "others' cards": {seat: cards for seat, cards in enumerate(view.known) if cards},
         "trump": None if view.trump is None else SUITS[view.trump],
         "indicator": None if view.indicator is None else card_text(view.indicator),
         "end turned": view.end_turned,
         "stock": view.stock,
-        "table": [(play.seat, texts(play.cards), play.hidden, play.beats) for play in view.table],
-        "captured": [(texts(pile.cards), pile.hidden) for pile in view.captured],
+        "table": [tuple(play) for play in view.table],
+        "captured": [tuple(pile) for pile in view.captured],
         "tricks": list(state.tricks),
         "stake": view.stake,
         "proposed": view.proposed,
@@ -396,15 +402,17 @@ def oracle_view(deal: Deal, seat: int) -> dict[str, Any]:
         "turn": turn,
         "dealer": known["dealer"],
         "leader": known["leader"],
-        "hand": known["hand"] or [],
+        "hand": as_set(known["hand"] or ()),
         "hand counts": known["hand_counts"],
-        "others' cards": {who: in_order(cards) for who, cards in known["known_in_hands"].items()},
+        "others' cards": {who: as_set(cards) for who, cards in known["known_in_hands"].items()},
         "trump": known["trump"],
         "indicator": known["indicator"] if in_stock else None,
         "end turned": bool(known["end_turned"]),
         "stock": known["stock"],
         "table": [oracle_play(play) for play in known["table"]],
-        "captured": [(piles[who]["known"], piles[who]["unknown"]) for who in range(deal.seats)],
+        "captured": [
+            (as_set(piles[who]["known"]), piles[who]["unknown"]) for who in range(deal.seats)
+        ],
         "tricks": known["tricks"],
         "stake": known["stake"],
         "proposed": known["raised_to"] if phase == "raise_answer" else 0,
@@ -414,16 +422,16 @@ def oracle_view(deal: Deal, seat: int) -> dict[str, Any]:
     }
 
 
-def oracle_play(play: dict[str, Any]) -> tuple[int, list[str], int, bool]:
+def oracle_play(play: dict[str, Any]) -> tuple[int, Cards, int, bool]:
     """Spell a play on the table in the terms of engine_view."""
     cards = play["cards"]
     hidden = play["count"] if cards is None else 0
-    return play["seat"], cards or [], hidden, play["beats"]
+    return play["seat"], as_set(cards or ()), hidden, play["beats"]
 
 
 # Events: a kind, a seat, the cards seen, the number of the others, a detail.
 
-Entry = tuple[str, int, frozenset[str], int, str]
+Entry = tuple[str, int, Cards, int, str]
 _MERGED = ("draw", "look")
 _AT_THE_DEAL = ("guess", "deal", "end_turned", "indicator")
 
@@ -440,8 +448,7 @@ def engine_event(event: SeenEvent, viewer: int) -> list[Entry]:
         detail = oracle_name(event.combination)
     if kind == "raise":
         detail = str(event.stake)
-    cards = frozenset(texts(event.cards))
-    return [as_seen((kind, event.seat, cards, event.hidden, detail), viewer)]
+    return [as_seen((kind, event.seat, event.cards, event.hidden, detail), viewer)]
 
 
 def oracle_event(event: dict[str, Any], viewer: int) -> list[Entry]:
@@ -449,7 +456,7 @@ def oracle_event(event: dict[str, Any], viewer: int) -> list[Entry]:
     kind, seat = event["kind"], -1 if event["seat"] is None else event["seat"]
     if kind == "end":
         return []
-    cards = frozenset(event["cards"] or ())
+    cards = as_set(event["cards"] or ())
     hidden = event["count"] if event["cards"] is None else 0
     return [as_seen((kind, seat, cards, hidden, event["detail"]), viewer)]
 
@@ -458,7 +465,7 @@ def as_seen(entry: Entry, viewer: int) -> Entry:
     """Hide the cards of a look from all but the taker: their owner knows them anyway."""
     kind, seat, cards, hidden, detail = entry
     if kind == "look" and seat != viewer:
-        return kind, seat, frozenset(), len(cards) + hidden, detail
+        return kind, seat, Cards(0), len(cards) + hidden, detail
     return entry
 
 
@@ -484,5 +491,5 @@ def moment(kind: str) -> str:
 def joined(entries: list[Entry]) -> Entry:
     """Make one entry of several of one seat."""
     kind, seat, _, _, detail = entries[0]
-    cards = frozenset(card for entry in entries for card in entry[2])
+    cards = functools.reduce(operator.or_, (entry[2] for entry in entries))
     return kind, seat, cards, sum(entry[3] for entry in entries), detail

@@ -18,6 +18,7 @@ from oracle.matches import FORMATS, MatchSideBySide
 
 CHUNK = 500
 SHOWN = 10
+REPORTED = 10_000
 
 
 def compare(work: tuple[int, range]) -> tuple[Counter[str], list[str]]:
@@ -58,6 +59,8 @@ def run_deals(seed: int, deals: int, jobs: int) -> int:
             reasons += ended
             for text in differences[:SHOWN]:
                 print(text, flush=True)
+            if reasons.total() % REPORTED == 0:
+                print(f"... {reasons.total()} deals", flush=True)
     print(f"{reasons.total()} deals compared, {reasons['different']} of them differ")
     print(", ".join(f"{reason} {number}" for reason, number in reasons.most_common()), flush=True)
     return reasons["different"]
