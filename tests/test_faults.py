@@ -308,6 +308,14 @@ def test_the_sandbox_says_why_a_stream_ended() -> None:
     assert kinds(leg) == [(FaultKind.PROTOCOL, None, 1)]
 
 
+def test_the_sandbox_says_what_lies_behind_silence() -> None:
+    """A leg lost by silence may be lost for a reason that only the sandbox knows."""
+    known = Fault(FaultKind.OUT_OF_MEMORY, 1, "a child was killed")
+    leg, _ = play(good, lambda _, __: [], explain=lambda _: known)
+    assert (FaultKind.OUT_OF_MEMORY, None, 1) in kinds(leg)
+    assert (FaultKind.TIMEOUT, None, 1) not in kinds(leg)
+
+
 def test_an_empty_message_counts_only_when_nothing_is_asked() -> None:
     """An empty message while a turn is open is let pass, and is out of turn otherwise."""
 

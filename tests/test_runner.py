@@ -2,9 +2,8 @@ import errno
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -90,7 +89,6 @@ class FakeBot:
     """A bot that never comes, or has ended."""
 
     exit: Exit | None = None
-    started_ns: int = field(default_factory=time.monotonic_ns)
     start_seconds: float = 0.0
     finished: int = 0
 

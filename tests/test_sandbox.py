@@ -319,10 +319,9 @@ def test_usage_is_reported(box: Box) -> None:
 
 
 def test_start_and_end_are_timed(box: Box) -> None:
-    """The start budget counts from the moment that start returns, not from the request."""
+    """How long the engine took to start a bot is known apart from the bot's own time."""
     bot = box.start(SLEEP)
     assert 0 < bot.start_seconds < SECONDS
-    assert bot.started_ns > 0
 
 
 def test_prepare_refuses_what_is_not_there(box: Box, tmp_path: Path) -> None:

@@ -209,11 +209,9 @@ class RunningBot(Protocol):
     """A bot that was started; leaving its context removes it whatever happened.
 
     Attributes:
-        started_ns: Monotonic nanoseconds at which the bot's own process began.
-        start_seconds: Time from the request to that moment, in seconds.
+        start_seconds: From the request to the moment the bot's own process began.
     """
 
-    started_ns: int
     start_seconds: float
 
     def poll(self) -> Exit | None:

@@ -622,8 +622,7 @@ class _NeverStarted:
     """A bot whose image the engine could not start."""
 
     def __init__(self, reason: str, asked_ns: int) -> None:
-        self.started_ns = time.monotonic_ns()
-        self.start_seconds = (self.started_ns - asked_ns) / 1e9
+        self.start_seconds = (time.monotonic_ns() - asked_ns) / 1e9
         self._reason = reason
 
     def poll(self) -> Exit:
@@ -652,8 +651,7 @@ class _Container:
     def __init__(
         self, engine: Engine, session: _Session, name: str, limits: Limits, asked_ns: int
     ) -> None:
-        self.started_ns = time.monotonic_ns()
-        self.start_seconds = (self.started_ns - asked_ns) / 1e9
+        self.start_seconds = (time.monotonic_ns() - asked_ns) / 1e9
         self.name = name
         self._engine = engine
         self._session = session

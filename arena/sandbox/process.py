@@ -152,8 +152,7 @@ class _Process:
             os.close(control_read)
             os.close(report_write)
         os.set_blocking(self._pipe, False)
-        self.started_ns = time.monotonic_ns()
-        self.start_seconds = (self.started_ns - asked_ns) / 1e9
+        self.start_seconds = (time.monotonic_ns() - asked_ns) / 1e9
 
     def poll(self) -> Exit | None:
         with self._lock:
