@@ -135,10 +135,13 @@ class Rules:
     _hash: int = dataclasses.field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("combinations", "players", "lead_sizes"):
+            value = getattr(self, name)
+            if not isinstance(value, tuple | list):
+                raise RulesError(f"{name}={value!r}: expected a list")
+            object.__setattr__(self, name, tuple(value))
         combinations = tuple(_combination(value) for value in self.combinations)
         object.__setattr__(self, "combinations", combinations)
-        object.__setattr__(self, "players", tuple(self.players))
-        object.__setattr__(self, "lead_sizes", tuple(self.lead_sizes))
         _check_values(self)
         for impossible, reason in _IMPOSSIBLE:
             if impossible(self):
@@ -243,8 +246,8 @@ _LEAST_VALUES: Final = {
 
 
 def _check_numbers(name: str, numbers: tuple[int, ...], allowed: range) -> None:
-    ascending = sorted(set(numbers))
-    if not numbers or list(numbers) != ascending or not all(n in allowed for n in numbers):
+    fits = all(isinstance(n, int) and not isinstance(n, bool) and n in allowed for n in numbers)
+    if not numbers or not fits or list(numbers) != sorted(set(numbers)):
         raise RulesError(
             f"{name}={numbers!r}: expected different numbers of {allowed[0]} to {allowed[-1]},"
             " ascending"

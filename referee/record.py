@@ -72,6 +72,16 @@ SHOWN = 200
 # No match is larger, and nobody's file shall make the checker count further.
 MOST = 1_000_000
 
+# What reading values of other types than a record has may raise.
+_UNREADABLE = (
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+)
+
 Line = dict[str, Any]
 Checked = TypeVar("Checked")
 
@@ -319,14 +329,14 @@ def read_record(path: Path) -> Record:
             totals=tuple(Fraction(total) for total in last["totals"]),
             digest=last["digest"],
         )
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except _UNREADABLE as error:
         raise RecordError(f"{path} is no record of format {FORMAT}: {error!r}") from error
 
 
 def _read_lines(path: Path) -> list[Line]:
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} is no record: {error}") from error
     if not all(isinstance(line, dict) for line in lines):
         raise RecordError(f"{path} is no record: a line is no object")
@@ -557,7 +567,7 @@ class _Checker:
             return check(line)
         except _ActionError as error:
             self._differ(f"actions[{error.number}]", error.expected, error.found)
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        except _UNREADABLE as error:
             self._differ("text", f"a line of format {FORMAT}", f"{error!r}")
 
     def _equal(self, name: str, expected: object, found: object) -> None:

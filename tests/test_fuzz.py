@@ -193,6 +193,13 @@ def _record() -> bytes:
         shutil.rmtree(folder)
 
 
+def _with_value(kind: str, name: str, value: object) -> bytes:
+    """Change a value in all lines of a kind."""
+    lines = [json.loads(line) for line in _record().splitlines()]
+    changed = [{**line, name: value} if line["type"] == kind else line for line in lines]
+    return "".join(json.dumps(line) + "\n" for line in changed).encode()
+
+
 @st.composite
 def damaged_records(draw: DrawFn) -> bytes:
     """A record in which bytes, lines or values are not what they were."""
@@ -218,6 +225,9 @@ def damaged_records(draw: DrawFn) -> bytes:
 
 @FUZZED
 @given(data=damaged_records() | st.binary(max_size=200))
+@example(data=_with_value("deal", "decks", [None]))
+@example(data=_with_value("deal", "actions", [[0, 0, None, 1]]))
+@example(data=b"[" * 100_000)
 def fuzz_records(data: bytes) -> None:
     """A damaged record is no record, or does not hold, or says what the whole one says."""
     folder = Path(tempfile.mkdtemp(prefix="bura-"))
@@ -270,6 +280,9 @@ option_values = json_values | st.sampled_from(list(Rules().to_dict().values()))
 
 @FUZZED
 @given(changed=st.dictionaries(option_names, option_values, max_size=4))
+@example(changed={"players": None})
+@example(changed={"lead_sizes": [1, "2"]})
+@example(changed={"combinations": 7})
 def fuzz_rules(changed: dict[str, Any]) -> None:
     """Any JSON is rules that can be written down again, or is refused."""
     try:
