@@ -47,11 +47,22 @@ MASKED_PATHS = (
     *("/proc/interrupts", "/proc/softirqs", "/proc/diskstats", "/proc/locks", "/proc/pressure"),
     *("/proc/schedstat", "/proc/zoneinfo", "/proc/buddyinfo", "/proc/pagetypeinfo"),
     *("/proc/slabinfo", "/proc/vmallocinfo", "/proc/swaps", "/proc/partitions", "/proc/key-users"),
-    *("/proc/config.gz", "/proc/kallsyms", "/proc/modules", "/proc/sysvipc", "/proc/tty"),
+    *(
+        "/proc/bootconfig",
+        "/proc/cmdline",
+        "/proc/config.gz",
+        "/proc/kallsyms",
+        "/proc/modules",
+        "/proc/sysvipc",
+        "/proc/tty",
+    ),
     *("/proc/driver", "/proc/sys/fs", "/proc/sys/kernel/pty", "/dev/mqueue"),
     *("/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/hypervisor", "/sys/kernel"),
     *("/sys/module", "/sys/power", "/sys/devices/system/node", "/sys/devices/virtual/block"),
     *("/sys/devices/virtual/thermal", "/sys/devices/virtual/workqueue"),
+    "/sys/devices/system/cpu/cpufreq",
+    # The first process has the bot's user; by its memory a bot could make it outlive its program.
+    *("/proc/1/mem", "/proc/1/task/1/mem"),
 )
 NO_RESOLVER = "127.0.0.1"
 
@@ -137,9 +148,10 @@ def container_settings(request: StartRequest) -> dict[str, Any]:
 
 @functools.cache
 def masked_paths() -> tuple[str, ...]:
-    """Return what is hidden from bots, with the idle times of this machine's cores."""
+    """Return what is hidden from bots, with how this machine's cores fare."""
     cores = Path("/sys/devices/system/cpu")
-    more = (*cores.glob("cpu*/cpuidle"), *cores.glob("cpu*/thermal_throttle"))
+    folders = ("cpufreq", "cpuidle", "thermal_throttle")
+    more = [path for folder in folders for path in cores.glob(f"cpu*/{folder}")]
     return (*MASKED_PATHS, *sorted(str(one) for one in more))
 
 
