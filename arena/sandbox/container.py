@@ -68,6 +68,8 @@ SAMPLE_SECONDS = 0.05
 CHECK_PAUSES = (0.01, 0.05, 0.2)
 PLAIN_RUNTIMES = frozenset({"runc", "crun", "io.containerd.runc.v2"})
 CANNOT_START = 127
+# The engine writes these to its log as six letters each, and so what was no UTF-8.
+ESCAPED_IN_LOGS = str.maketrans(dict.fromkeys("<>&\u2028\u2029\ufffd", "......"))
 SIGNAL_BASE = 128
 LAST_SIGNAL = 64
 
@@ -854,9 +856,9 @@ def _is_running(pid: int) -> bool:
 
 def _json_size(data: bytes) -> int:
     """Estimate how much room the engine's log took for this output."""
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace").translate(ESCAPED_IN_LOGS)
     entries = max(data.count(b"\n"), len(data) >> 14)
-    return len(json.dumps(text, ensure_ascii=False)) + 70 * entries
+    return len(json.dumps(text, ensure_ascii=False).encode()) + 70 * entries
 
 
 def _until(lines: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
