@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import click
 
-from arena import queries, tournament
+from arena import ledger, queries, tournament
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game, game_options, sandbox_option, time_control
@@ -209,6 +209,8 @@ def run(context: click.Context, *, name: str, concurrency: int | None, as_json: 
             print_tables(app.output, tournament_table(store, name), pair_table(store, name))
     if report.tournament.planned or report.tournament.running:
         app.output.status(f"resume it: {run_command(app, report.tournament)}")
+    elif report.tournament.incomplete:
+        app.output.status(_retry_advice(app, report.tournament))
     context.exit(report.exit_code)
 
 
@@ -227,6 +229,35 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
         except MachineError:
             bar.status(f"resume it: {run_command(app, info)}")
             raise
+
+
+@tournament_group.command(
+    "retry",
+    cls=Documented,
+    examples=["arena tournament retry spring"],
+    fields={
+        "retried": "matches that were given up and will be tried again",
+        **{f"tournament.{name}": meaning for name, meaning in INFO_FIELDS.items()},
+    },
+)
+@click.argument("name")
+@common_options
+@pass_app
+def retry(app: App, *, name: str, as_json: bool) -> None:
+    """Give the matches of the tournament NAME that were given up new attempts.
+
+    A match is given up after three attempts that failed for a reason of the platform's: mend that
+    first, then retry and run. Results stay as they are.
+    """
+    with app.open_store() as store:
+        retried = ledger.retry(store, queries.tournament(store, name).id)
+        info = queries.tournament(store, name)
+    if as_json:
+        app.output.json({"retried": retried, "tournament": info_json(info)})
+        return
+    app.output.line(f"{count(retried, 'match', 'matches')} of {info.name} to be tried again")
+    if retried:
+        app.output.status(f"run it: {run_command(app, info)}")
 
 
 def _report_json(report: RunReport) -> dict[str, object]:
@@ -269,7 +300,9 @@ def show(app: App, *, name: str, as_json: bool) -> None:
     app.output.fields(_head(info))
     app.output.line()
     print_tables(app.output, table, by_pairs)
-    if not info.done:
+    if info.incomplete:
+        app.output.status(_retry_advice(app, info))
+    elif not info.done:
         app.output.status(f"no results yet; run it: {run_command(app, info)}")
 
 
@@ -289,6 +322,12 @@ def _head(info: TournamentInfo) -> dict[str, object]:
     return head
 
 
+def _retry_advice(app: App, info: TournamentInfo) -> str:
+    missing = count(info.incomplete, "match", "matches")
+    command = _command(app, "retry", info)
+    return f"{missing} given up; see why: arena match list {info.name}; then: {command}"
+
+
 def _game(info: TournamentInfo) -> str:
     decks = count(info.decks, "deck")
     return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
@@ -302,8 +341,12 @@ def _entered(info: TournamentInfo) -> list[str]:
 
 def run_command(app: App, info: TournamentInfo) -> str:
     """Return the command that starts or resumes a tournament, as it can be pasted."""
+    return _command(app, "run", info)
+
+
+def _command(app: App, verb: str, info: TournamentInfo) -> str:
     home = [] if app.given_home is None else ["--home", str(app.given_home)]
-    return shlex.join(["arena", "tournament", "run", info.name, *home])
+    return shlex.join(["arena", "tournament", verb, info.name, *home])
 
 
 def _row(info: TournamentInfo) -> tuple[object, ...]:
