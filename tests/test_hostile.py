@@ -175,6 +175,7 @@ class _Quiet:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_tournament_of_hostile_bots_comes_to_its_end(
     ring: Ring, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, variant: str
