@@ -428,6 +428,10 @@ def _deal_other(
         raise ImpossibleError("a combination is dealt") from error
     if len(other.decks) < len(course.decks):
         raise ImpossibleError("a redeal is missing")
+    if other.end.asked != course.states[0].asked:
+        if holders(rules, other.end) or holders(rules, course.states[0]):
+            raise ImpossibleError("a dealt combination ends the deal")
+        raise LeakError(f"other seats are asked first: {other.end.asked}")
     return other
 
 
@@ -490,6 +494,8 @@ class _Follower:
         return self._chance.choice(options if freely else same_size or kinds or options)
 
     def _is_refused(self, number: int) -> bool:
+        if self._course.rules.hands == "open":
+            return False
         following = self._course.rounds[number + 1 : number + 2]
         return any(REFUSE in answers.values() for answers in following)
 
@@ -511,7 +517,9 @@ class _Follower:
         ]
         table = [(seat, cards if is_open else -1) for seat, cards, is_open, _ in after.table]
         counts = [hand.bit_count() for hand in after.hands]
-        return happened, table, after.leader, after.asked, counts, len(after.stock)
+        # Where hands lie open everybody sees which cards an offer is made of.
+        offered = after.offered if self._course.rules.hands == "open" else -1
+        return happened, table, after.leader, after.asked, counts, len(after.stock), offered
 
     def _give_up(self, number: int, reason: str) -> None:
         """Tell a deal that could not be played alike from one that differs by itself."""
