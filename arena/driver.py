@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 from contextlib import contextmanager
@@ -45,6 +46,9 @@ MAX_ENGINE_LOSSES = 5
 _MARGIN_SECONDS = 60.0
 _WAIT_SECONDS = 0.1
 _FIRST_PAUSE_SECONDS = 0.5
+
+ROOM_BYTES = 256 << 20
+"""What must be free on the arena's disk before a match begins."""
 
 
 class ProgressListener(Protocol):
@@ -146,6 +150,7 @@ class Driver:
         self._pauses: dict[int, float] = {}
         self._voids: dict[int, int] = {}
         self._engine_losses = 0
+        self._lacks_room = False
 
     def drive(self, pool: WorkerPool) -> None:
         """Play until nothing is left, or until told to stop.
@@ -157,7 +162,8 @@ class Driver:
         self._plan()
         while not self._stop.now:
             self._fill(pool)
-            if not self._running and (self._stop.draining or not self._pauses):
+            waits = self._pauses or self._lacks_room
+            if not self._running and (self._stop.draining or not waits):
                 return
             for event in pool.wait(_WAIT_SECONDS):
                 self._take(event)
@@ -191,11 +197,23 @@ class Driver:
         """Lease matches while workers are idle."""
         now = time.monotonic()
         self._pauses = {number: end for number, end in self._pauses.items() if end > now}
-        while pool.has_idle and not self._stop.draining:
+        while pool.has_idle and not self._stop.draining and self._has_room():
             lease = self._claim()
             if lease is None:
                 return
             self._give(pool, lease)
+
+    def _has_room(self) -> bool:
+        """Tell whether a match's files will find room; say once when they will not."""
+        place = self._store.home.path
+        free = shutil.disk_usage(place).free
+        if free < ROOM_BYTES and not self._lacks_room:
+            self._progress.note(
+                f"waiting for room on the disk of {place}: {free >> 20} MiB are free, a match "
+                f"begins with {ROOM_BYTES >> 20}; `arena clean --images` may find some"
+            )
+        self._lacks_room = free < ROOM_BYTES
+        return not self._lacks_room
 
     def _claim(self) -> Lease | None:
         lease = self._claim_planned()
