@@ -114,7 +114,8 @@ class ThemedSource(RandomSource):
         if attempt > 1 or chance.random() < 0.4:
             return cards
         served = chance.sample(self.order, len(self.order))
-        hands = {seat: self.hand(cards, chance) for seat in served}
+        shared = chance.choice(SUITS) if chance.random() < 0.2 else ""
+        hands = {seat: self.hand(cards, chance, shared) for seat in served}
         front = [hands[seat][turn] for turn in range(self.rules.hand_size) for seat in self.order]
         if chance.random() < 0.7:
             place = chance.choice([0, 1])
@@ -123,11 +124,14 @@ class ThemedSource(RandomSource):
             cards.sort(key=lambda card: ranks[card[place]] + noise * chance.random())
         if chance.random() < 0.3:
             cards.sort(key=lambda card: card[0] not in "AT", reverse=chance.random() < 0.3)
+        if shared:
+            cards.sort(key=lambda card: card[1] != shared)
         return front + cards
 
-    def hand(self, cards: list[str], chance: random.Random) -> list[str]:
-        """Take a hand out of the cards, many of them of one theme."""
-        theme = chance.choice(["C", "D", "H", "S", "A", "AT", "T", "6", "6789JQKTA"])
+    def hand(self, cards: list[str], chance: random.Random, shared: str) -> list[str]:
+        """Take a hand out of the cards, many of them of one theme, perhaps that of all hands."""
+        themes = ["C", "D", "H", "S", "A", "AT", "T", "6", "6789JQKTA"]
+        theme = shared if shared and chance.random() < 0.7 else chance.choice(themes)
         eager = chance.choice([0.7, 1, 1])
         cards.sort(key=lambda card: not (set(card) & set(theme) and chance.random() < eager))
         hand = cards[: self.rules.hand_size]
