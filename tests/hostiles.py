@@ -144,16 +144,16 @@ def _tag(image: str) -> str:
     return f"{images.KEPT}:{image.removeprefix('sha256:')[:16]}"
 
 
-def slots() -> tuple[Slot, Slot]:
-    """Return cores for the match of a hostile bot, and for a bystander beside it.
+def slots(seats: int = 2) -> tuple[Slot, Slot]:
+    """Return cores for the match of a hostile bot, and for another match beside it.
 
     On a small machine no second match may run: here it does, on the referee's core.
     """
-    if len(usable_cores()) >= SPARE_CORES:
-        one, other = plan_slots(wanted=2)
+    if len(usable_cores()) > 2 * seats:
+        one, other = plan_slots(seats=seats, wanted=2)
         return one, other
-    (slot,) = plan_slots(wanted=1)
-    beside = Slot(bots=(slot.referee,) * 2, referee=slot.referee, condition=SHARED_CORES)
+    (slot,) = plan_slots(seats=seats, wanted=1)
+    beside = Slot(bots=(slot.referee,) * seats, referee=slot.referee, condition=SHARED_CORES)
     return slot, beside
 
 
