@@ -22,6 +22,7 @@ from sqlmodel import select
 from stores import OTHER, OWNER, add_tournament, lease, report, result
 
 from arena import bots, queries, tournament
+from arena.driver import _WAIT_SECONDS
 from arena.errors import StoreError
 from arena.home import Home
 from arena.infos import AttemptState, MatchState
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 CAP = 120.0
 CLAIMERS = 20
 CLAIMS = 1_000
+HOLD = 0.005
 FORK = multiprocessing.get_context("fork")
 BOT = "import burabot\nburabot.play(lambda turn: {choice}, name='x', version='1')\n"
 OLD = tuple(revision for revision in sorted(known_revisions()) if revision != REVISION)
@@ -87,7 +89,9 @@ def _claim_and_give_back(path: str, boot: str, results: Queue[tuple[int, float]]
             longest = max(longest, time.monotonic() - began)
             if held is not None:
                 won += 1
+                time.sleep(HOLD)
                 assert void(store, held, "interrupted", counts=False) is MatchState.PLANNED
+            time.sleep(_WAIT_SECONDS)
     results.put((won, longest))
 
 

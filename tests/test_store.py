@@ -37,7 +37,7 @@ from arena.store import REVISION, BusyStoreError, NewerStoreError, Store
 from arena.tables import Attempt, Bot, Match, Result
 from referee.rules import Rules
 
-CHAOS_MATCHES = 300
+CHAOS_MATCHES = 600
 
 
 @pytest.fixture
