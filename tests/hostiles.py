@@ -133,10 +133,12 @@ class Images:
         return image
 
     def remove(self) -> None:
-        """Remove them all, the last first."""
+        """Remove them all under every name, the last first."""
         engine = Engine.connect()
+        _, names = engine.images()
         for image in reversed(dict.fromkeys(self._made)):
-            engine.remove_image(_tag(image))
+            for name in (name for name, one in names.items() if one == image):
+                engine.remove_image(name)
         engine.close()
 
 
