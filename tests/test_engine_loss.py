@@ -8,14 +8,20 @@ import shutil
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from sandboxes import SECONDS, await_true
 
+from arena.jobs import ENGINE_LOST, MatchDescription, Played, Voided
+from arena.runner import attempt
 from arena.sandbox import BotSource, EngineLostError, StartRequest, images
 from arena.sandbox.container import ContainerSandbox, Engine
 from arena.sandbox.owners import SocketFolder
+from referee.results import Entrant, MatchSpec, TimeControl
+from referee.variants import find_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +42,7 @@ class OwnEngine:
 
     def __init__(self, folder: Path) -> None:
         self.address = f"unix://{folder}/e.sock"
+        self.options: tuple[str, ...] = ()
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -54,7 +61,7 @@ class OwnEngine:
         ]
         command += ["--iptables=false", "--ip6tables=false", "--pidfile", str(self._folder / "pid")]
         command += ["--data-root", str(self._folder / "data")]
-        command += ["--exec-root", str(self._folder / "exec")]
+        command += ["--exec-root", str(self._folder / "exec"), *self.options]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
         await_true(_answers)
@@ -122,6 +129,72 @@ def test_engine_that_dies_blames_nobody(
     ContainerSandbox().reap("next", [])
     assert Engine.connect().bots() == []
     # What the client leaked goes now, while the warning is expected.
+    gc.collect()
+
+
+SLOW = """\
+import time
+import burabot
+
+def choose(turn):
+    time.sleep(0.2)
+    return 0
+
+burabot.play(choose, name="slow", version="1")
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("options", [(), ("--live-restore",)], ids=["plain", "live-restore"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_match_whose_engine_dies_is_void_and_played_again(
+    own: OwnEngine, number: signal.Signals, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The attempt ends as engine_lost whoever outlives the engine; the next one is played."""
+    own.end(signal.SIGTERM)
+    own.options = options
+    own.start()
+    (tmp_path / "bot.py").write_text(SLOW)
+    (tmp_path / "Dockerfile").write_text(
+        'FROM base\nCOPY bot.py /bot/bot.py\nCMD ["python", "/bot/bot.py"]\n'
+    )
+    image = images.build(tmp_path).id
+    description = MatchDescription(
+        spec=MatchSpec(
+            variant="bura",
+            rules=find_variant("bura"),
+            seats=2,
+            decks=3,
+            seed=bytes(range(32)),
+            entrants=(Entrant("one"), Entrant("other")),
+            time_control=TimeControl(move_time_ms=20_000, startup_ms=60_000),
+        ),
+        bots=(BotSource(image=image),) * 2,
+        positions=(0, 1),
+        sandbox="container",
+        home=tmp_path / "home",
+        folder="cup/1/1",
+        owner=f"engine-loss-{os.getpid()}",
+    )
+    beats: list[float] = []
+    with ThreadPoolExecutor(1) as pool:
+        playing = pool.submit(attempt, description, lambda: beats.append(time.monotonic()))
+        await_true(lambda: len(beats) > 6 or playing.done())
+        own.end(number)
+        outcome = playing.result(120)
+    assert isinstance(outcome, Voided), outcome
+    assert outcome.reason == ENGINE_LOST
+    own.start()
+    sandbox = ContainerSandbox()
+    # Nobody lives who would own what the lost attempt left; this process only pretended to.
+    for name, owner, _ in sandbox.engine.bots():
+        if owner == description.owner:
+            sandbox.engine.remove(name)
+    assert sandbox.engine.bots() == []
+    again = attempt(replace(description, folder="cup/1/2"), lambda: None)
+    assert isinstance(again, Played), again
+    assert again.result.faults == ()
+    assert sandbox.engine.bots() == []
     gc.collect()
 
 

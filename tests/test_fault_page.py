@@ -18,6 +18,8 @@ SCENARIOS = dict(LINES)
 EXPECTED = [
     *(f"T-A{number}" for number in range(1, 22)),
     *(f"T-B{number}" for number in range(1, 11)),
+    *(f"T-C{number}" for number in range(1, 11)),
+    *(f"T-D{number}" for number in range(1, 10)),
     *(f"T-E{number}" for number in range(1, 15)),
     *(f"T-G{number}" for number in range(1, 7)),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -277,6 +278,87 @@ def test_base_that_cannot_be_made_says_how(monkeypatch: pytest.MonkeyPatch) -> N
         images.base_image("python:3.12-slim", engine=engine)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("place", ["dev", "./dev", "proc", "sys/", "x/../dev", "run/arena"])
+def test_archive_with_a_link_for_a_mounted_folder_is_refused(
+    tmp_path: Path, place: str, *, packed: bool
+) -> None:
+    """An image whose /dev leads elsewhere never reaches the engine, packed or not."""
+    link = tarfile.TarInfo(place.rstrip("/"))
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+    path = tmp_path / "bot.tar"
+    _archive(path, {"config": {"Cmd": ["true"]}}, link, packed=packed)
+    with pytest.raises(ImageRefusedError, match="is no folder"):
+        images.load(path, engine=_untouchable())
+
+
+def test_archive_that_unpacks_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small archive of a huge layer is given up while it is read."""
+    monkeypatch.setattr(images, "MAX_IMAGE_BYTES", 1 << 20)
+    block = tarfile.TarInfo("block")
+    block.size = 8 << 20
+    path = tmp_path / "bot.tar"
+    _archive(path, {"config": {"Cmd": ["true"]}}, block, packed=True)
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(ImageRefusedError, match="unpacks to more"):
+        images.load(path, engine=_untouchable())
+
+
+@pytest.mark.docker
+def test_archive_cannot_forge_our_labels(tmp_path: Path, engine: Engine) -> None:
+    """Labels by which the reaper knows its containers are refused in archives, too."""
+    path = tmp_path / "forged.tar"
+    config = {"Cmd": ["true"], "Labels": {"bura-arena.owner": "somebody"}}
+    _archive(path, {"architecture": "amd64", "os": "linux", "config": config})
+    with pytest.raises(ImageRefusedError, match=r"bura-arena\.owner"):
+        images.load(path, engine=engine)
+
+
+@pytest.mark.docker
+@pytest.mark.long
+def test_archive_of_endless_layers_is_refused(tmp_path: Path, engine: Engine) -> None:
+    """More layers than a file system can stack are refused as the bot's doing."""
+    path = tmp_path / "layers.tar"
+    config = {"architecture": "amd64", "os": "linux", "config": {"Cmd": ["true"]}}
+    _archive(path, config, layers=10_000)
+    with pytest.raises(ImageRefusedError):
+        images.load(path, engine=engine)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    "extra",
+    [
+        'ENTRYPOINT ["/bin/sh", "-c", "exec python /bot/bot.py"]',
+        "ONBUILD RUN exit 7",
+        "WORKDIR /nowhere/at/all",
+        f"ENV HUGE={'x' * 30_000}",
+        "ENV ARENA_ADDRESS=unix:/elsewhere HOME=/root LD_PRELOAD=",
+        'EXPOSE 80\nSHELL ["/bin/sh"]\nSTOPSIGNAL SIGCONT',
+    ],
+)
+def test_settings_of_an_image_do_no_harm(tmp_path: Path, extra: str) -> None:
+    """An image may say how it starts; where the referee is, it is told."""
+    code = "import os, time; assert os.environ['ARENA_ADDRESS'] == 'unix:/run/arena/referee.sock'"
+    image = image_of(
+        _folder(tmp_path, f"{code}; assert os.getuid() == 65534; time.sleep(9)"), extra=extra
+    )
+    images.check_start(image)
+    forget_image(image)
+
+
+def _untouchable() -> Any:
+    """Return an engine that fails the test when it is asked anything."""
+
+    class Untouchable:
+        def __getattr__(self, name: str) -> Any:
+            pytest.fail(f"the engine was asked: {name}")
+
+    return Untouchable()
+
+
 def _folder(parent: Path, code: str) -> Path:
     folder = parent / uuid.uuid4().hex
     folder.mkdir()
@@ -289,21 +371,31 @@ def _save(path: Path, *references: str) -> Path:
     return path
 
 
-def _archive(path: Path, config: dict[str, Any]) -> None:
-    """Write an archive of an image with one empty layer."""
-    layer = io.BytesIO()
-    tarfile.open(fileobj=layer, mode="w").close()
-    digest = hashlib.sha256(layer.getvalue()).hexdigest()
-    config = {**config, "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]}}
+def _archive(
+    path: Path,
+    config: dict[str, Any],
+    *entries: tarfile.TarInfo,
+    packed: bool = False,
+    layers: int = 1,
+) -> None:
+    """Write an archive of an image with the same layer once or often."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as layer:
+        for entry in entries:
+            layer.addfile(entry, io.BytesIO(bytes(entry.size)))
+    data = buffer.getvalue()
+    digest = hashlib.sha256(data).hexdigest()
+    diffs = [f"sha256:{digest}"] * layers
+    config = {**config, "rootfs": {"type": "layers", "diff_ids": diffs}}
     text = json.dumps(config).encode()
     name = f"{hashlib.sha256(text).hexdigest()}.json"
-    manifest = [{"Config": name, "RepoTags": None, "Layers": ["layer.tar"]}]
+    manifest = [{"Config": name, "RepoTags": None, "Layers": ["layer.tar"] * layers}]
     with tarfile.open(path, "w") as archive:
-        for member, data in (
+        for member, content in (
             (name, text),
-            ("layer.tar", layer.getvalue()),
+            ("layer.tar", gzip.compress(data) if packed else data),
             ("manifest.json", json.dumps(manifest).encode()),
         ):
             info = tarfile.TarInfo(member)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))

@@ -6,21 +6,25 @@ Whatever comes in is known by its image id from then on: names can be moved by a
 from __future__ import annotations
 
 import fcntl
+import gzip
 import hashlib
 import json
 import os
+import posixpath
 import re
 import shutil
 import socket
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import uuid
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 from arena.errors import ArenaError
 from arena.sandbox.base import (
@@ -64,6 +68,8 @@ LOAD_SECONDS = 300
 PROBE_SECONDS = 2.0
 MAX_CONTEXT_BYTES = 256 << 20
 MAX_ARCHIVE_BYTES = 2 << 30
+MAX_IMAGE_BYTES = 8 << 30
+MOUNTED_OVER = frozenset({"dev", "proc", "sys", "run", "run/arena", "tmp", "etc"})
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Handed on to builds that ask for them, so that no file need name an index or a proxy.
@@ -160,6 +166,7 @@ def load(path: Path, *, engine: Engine | None = None) -> BotImage:
         raise ImageRefusedError(
             f"{path} has {size >> 20} MiB: expected at most {MAX_ARCHIVE_BYTES >> 20} MiB"
         )
+    _check_layers(path)
     with _engine(engine) as used:
         had, before = used.images()
         names = used.load(path, seconds=LOAD_SECONDS)
@@ -428,6 +435,60 @@ def _only_image(path: Path, held: set[str], moved: list[str]) -> str:
     if len(held) != 1:
         raise ImageRefusedError(f"{path} holds {len(held)} images: expected one")
     return next(iter(held))
+
+
+def _check_layers(path: Path) -> None:
+    """Refuse an archive in which a folder that the engine mounts over is something else.
+
+    Engines have followed such links on the machine itself (CVE-2026-41579).
+    """
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                file = archive.extractfile(member) if member.isfile() else None
+                if file is not None:
+                    _check_layer(path, member.name, file)
+    except (tarfile.TarError, EOFError, OSError, zlib.error):
+        # What is no archive, the engine refuses in its own words.
+        return
+
+
+def _check_layer(path: Path, name: str, file: IO[bytes]) -> None:
+    packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    # Only what is packed can be more than the archive's own size.
+    source = cast("IO[bytes]", _Bounded(gzip.GzipFile(fileobj=file), path)) if packed else file
+    try:
+        with tarfile.open(fileobj=source, mode="r|" if packed else "r:") as layer:
+            for entry in layer:
+                place = posixpath.normpath("/" + entry.name).lstrip("/")
+                if place in MOUNTED_OVER and not entry.isdir():
+                    raise ImageRefusedError(
+                        f"in {path}, /{place} is no folder, so no bot may be run from it"
+                    )
+    except tarfile.ReadError:
+        # Not a layer: a manifest, a configuration.
+        return
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise ImageRefusedError(f"in {path}, {name} cannot be read: {error}") from error
+
+
+class _Bounded:
+    """A stream that gives no more than an image may hold."""
+
+    def __init__(self, file: gzip.GzipFile, path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._left = MAX_IMAGE_BYTES
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ImageRefusedError(
+                f"{self._path} unpacks to more than {MAX_IMAGE_BYTES >> 30} GiB"
+            )
+        return data
 
 
 def _short(image: str) -> str:
