@@ -46,7 +46,7 @@ TABLE = TESTS / "hostile" / "expected.toml"
 MEBI = 1 << 20
 
 EPSILON_SECONDS = 2.0
-"""What a match may last beyond its budget."""
+"""What a match may last beyond its budget, on a machine that has nothing else to do."""
 
 SPARE_CORES = 5
 """Cores for two matches with clocks that do not disturb each other."""
@@ -445,12 +445,13 @@ def _assert_evidence(row: Row, match: MatchDescription, report: MatchReport) -> 
 
 
 def assert_in_time(row: Row, seen: Seen) -> None:
-    """No leg lasted longer than its bots were given, and two seconds."""
+    """No leg lasted longer than its bots were given, and two seconds; more where others compute."""
+    epsilon = EPSILON_SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     for leg in seen.legs():
         waited = leg[Step.CONNECTED] - leg[Step.STARTED]
-        assert waited <= row.startup_ms / 1000 + EPSILON_SECONDS
+        assert waited <= row.startup_ms / 1000 + epsilon
         played = leg[Step.DECIDED] - leg[Step.CONNECTED]
-        assert played <= row.think + GOODBYE_SECONDS + EPSILON_SECONDS
+        assert played <= row.think + GOODBYE_SECONDS + epsilon
 
 
 def assert_contained(row: Row, match: MatchDescription, seen: Seen, before: Residue) -> None:
