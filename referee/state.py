@@ -137,6 +137,7 @@ class State:
         "_declared",
         "_declined",
         "_drawn",
+        "_even_until",
         "_holders",
         "_indicator_at",
         "_log",
@@ -751,8 +752,8 @@ class State:
         """Let the taker look or claim before a draw that may show the indicator or end short."""
         tables = self._tables
         self._log.append((_TAKE, taker, 0, 0, self.active))
-        seen = self.closed_to(taker) & self._pot
-        if tables.taker_looks and seen and self._coming_draws():
+        seen = self._closed_in_trick(taker) if tables.taker_looks else 0
+        if seen and self._coming_draws():
             self._log.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
         if tables.claim_on_taking and (
             self.rules.final_claim == "yes" or not self._all_is_played()
@@ -761,6 +762,16 @@ class State:
             return
         self._draw()
         self._open_lead()
+
+    def _closed_in_trick(self, seat: int) -> int:
+        """Return the cards of the trick just taken that lie face down and the seat did not lay."""
+        closed = 0
+        for kind, _, cards, viewers, _ in reversed(self._log[:-1]):
+            if kind is _LEAD:
+                break
+            if kind is _HIDE and not viewers >> seat & 1:
+                closed |= cards
+        return closed
 
     def _all_is_played(self) -> bool:
         return not any(self.hands) and not self._coming_draws()
@@ -779,8 +790,25 @@ class State:
     # Draws.
 
     def _draw(self) -> None:
-        """Draw card by card, and show the indicator when it is drawn."""
-        plan = self._coming_draws()
+        """Draw, card by card where the indicator is among the cards or they are too few."""
+        order = self._orders[self.leader]
+        rounds = self._tables.hand_size - self.hands[self.leader].bit_count()
+        end = self._drawn + rounds * len(order)
+        if end <= self._even_until:
+            self._draw_evenly(order, end)
+        else:
+            self._draw_by_plan(self._coming_draws())
+
+    def _draw_evenly(self, order: Sequence[int], end: int) -> None:
+        for first, seat in enumerate(order, self._drawn):
+            drawn = 0
+            for card in self._stock[first : end : len(order)]:
+                drawn |= _BITS[card]
+            self.hands[seat] |= drawn
+            self._log.append((_DRAW, seat, drawn, self._sees(seat), 0))
+        self._drawn = end
+
+    def _draw_by_plan(self, plan: Sequence[int]) -> None:
         drawn = dict.fromkeys(plan, 0)
         for at, seat in enumerate(plan, self._drawn):
             card = _BITS[self._stock[at]]
@@ -801,8 +829,9 @@ class State:
     def _settle_plain_draws(self) -> None:
         """Settle how far into the stock draws show nothing and are never short."""
         tables = self._tables
-        plain = tables.plain_taking and tables.round_robin
-        self._plain_until = min(self._indicator_at, len(self._stock)) if plain else -1
+        even = min(self._indicator_at, len(self._stock)) if tables.round_robin else -1
+        self._even_until = even
+        self._plain_until = even if tables.plain_taking else -1
 
     def _rounds(self, left: int, seats: int) -> int:
         """Return how many cards each seat draws where all draw equally many."""

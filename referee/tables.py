@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from referee.actions import CLAIM, PASS, Action, ActionKind
 from referee.beating import Demands
-from referee.cards import CARD_COUNT, RANK_MASKS, SUIT_MASKS, Cards, Suit, is_end, mask_of, suit_of
+from referee.cards import CARD_COUNT, RANK_MASKS, SUIT_MASKS, Cards, Suit, is_end, suit_of
 from referee.combinations import Effect, Held, held_by_hand
 from referee.options import Rules
 
@@ -16,7 +16,7 @@ Actions: TypeAlias = tuple[Action, ...]
 Orders: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 """For each seat the active seats clockwise, from itself or else its next; and the next of each."""
 
-_MEMO_LIMIT: Final = 50_000
+_MEMO_LIMIT: Final = 100_000
 _OFFER_SIZES: Final = (2, 3, 4)
 
 
@@ -272,30 +272,32 @@ def tables_for(rules: Rules, seats: int) -> Tables:
 
 def subsets(cards: int, size: int) -> list[int]:
     """Return all sets of that many of the cards, in the order of their lowest cards."""
-    return [mask_of(chosen) for chosen in itertools.combinations(Cards(cards), size)]
+    bits = [1 << card for card in Cards(cards)]
+    return list(map(sum, itertools.combinations(bits, size)))
+
+
+# The parts of a hand in one suit or of one rank are few, hands are many: so what may be done with
+# a hand that was not seen before is put together from what may be done with its parts.
+
+
+@functools.cache
+def _actions(kind: ActionKind, sizes: tuple[int, ...], part: int) -> Actions:
+    """Return what may be done with sets of these sizes from a part of a hand."""
+    return tuple(Action.of(kind, cards) for size in sizes for cards in subsets(part, size))
 
 
 def ordinary_leads(rules: Rules, cap: int, hand: int) -> Actions:
     """Return the leads of one suit, of the sizes that the rules allow up to the cap."""
-    return tuple(
-        Action.of(ActionKind.LEAD, cards)
-        for size in rules.lead_sizes
-        if size <= cap
-        for suit in SUIT_MASKS
-        for cards in subsets(hand & suit, size)
-    )
+    sizes = tuple(size for size in rules.lead_sizes if size <= cap)
+    return sum((_actions(ActionKind.LEAD, sizes, hand & suit) for suit in SUIT_MASKS), ())
 
 
 def _leads(rules: Rules, cap: int, hand: int) -> Actions:
     actions = ordinary_leads(rules, cap, hand)
     if rules.same_rank_leads == "ask":
-        actions += tuple(
-            Action.of(ActionKind.OFFER, cards)
-            for size in _OFFER_SIZES
-            if size <= cap
-            for rank in RANK_MASKS
-            for cards in subsets(hand & rank, size)
-        )
+        sizes = tuple(size for size in _OFFER_SIZES if size <= cap)
+        for rank in RANK_MASKS:
+            actions += _actions(ActionKind.OFFER, sizes, hand & rank)
     if rules.goal == "claim" and rules.claim_window != "after_taking":
         actions += (CLAIM,)
     return actions
@@ -303,11 +305,13 @@ def _leads(rules: Rules, cap: int, hand: int) -> Actions:
 
 def _plays(rules: Rules, size: int, hand: int) -> Actions:
     kinds = [ActionKind.PLAY] if rules.discards == "open" else [ActionKind.PLAY, ActionKind.HIDE]
-    actions = tuple(
-        Action.of(kind, cards)
-        for kind in kinds
-        for cards in subsets(hand, min(size, hand.bit_count()))
-    )
+    actions: Actions = ()
+    for kind in kinds:
+        if size == 1:
+            actions += sum((_actions(kind, (1,), hand & suit) for suit in SUIT_MASKS), ())
+        else:
+            cards = subsets(hand, min(size, hand.bit_count()))
+            actions += tuple(Action.of(kind, chosen) for chosen in cards)
     if rules.goal == "claim" and rules.claim_window == "on_any_turn":
         actions += (CLAIM,)
     return actions

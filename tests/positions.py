@@ -56,7 +56,7 @@ def endgame(
     state.hands = [int(Cards.parse(hand)) for hand in hands]
     state.captured = [int(Cards.parse(pile)) for pile in captured]
     state._stock = tuple(Cards.parse(leftover))
-    state._drawn = state._plain_until = 0
+    state._drawn = state._plain_until = state._even_until = 0
     state.window = False
     state._options = [()] * seats
     state._open_lead()
