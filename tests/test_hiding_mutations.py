@@ -159,7 +159,7 @@ def closed_cards_of_piles(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@leak("burkozyol")
+@leak("burkozyol-eyes", seats=4)
 def closed_cards_after_the_last_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     """The taker sees the closed cards of its pile when nobody will draw any more."""
 
@@ -433,7 +433,7 @@ def test_turn_ids_shared_between_seats_would_tell_who_is_asked(
     """If only holders were asked, ids of its own would keep that from a seat, shared ones not."""
     planted = Leak(ask_holders_only, VARIANTS["bura"], seats=3)
     planted.plant(monkeypatch)
-    assert not caught(planted, timed=False, pairs=100)
+    assert not caught(planted, timed=False, pairs=40)
     turn = match._Leg._turn
 
     def sharing(self: match._Leg, number: int, asking: match._Deal, own: int) -> Turn:
