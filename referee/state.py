@@ -256,17 +256,17 @@ class State:
             )
         options[seat] = NOTHING
         step = self._step
-        if step is _RESPOND:
-            self._respond(seat, action)
-        elif step is not _CHOOSE_LEAD or action is CLAIM:
-            step(self, seat, action)
-        else:
+        if step is _CHOOSE_LEAD and action is not CLAIM:
             self._choices[seat] = action
             waiting = self._waiting = self._waiting ^ _BITS[seat]
             if waiting:
                 self.asked = _SEATS[waiting]
             else:
                 self._close_window()
+        elif step is _RESPOND:
+            self._respond(seat, action)
+        else:
+            step(self, seat, action)
 
     @property
     def events(self) -> list[Event]:
@@ -885,17 +885,15 @@ class State:
         tables = self._tables
         self._log.append((_CLAIM, seat, 0, 0, 0))
         side = tables.sides[seat]
-        if self._points_of(side) >= tables.target:
+        total = self._points_of(side) if tables.pairs else points(self.captured[seat])
+        if total >= tables.target:
             self._win(Reason.CLAIM, seat, 1)
         else:
             losers = _equal_losses(side, tables.false_claim_weight * self.stake)
             self._finish(Reason.FALSE_CLAIM, self.active & ~side, losers)
 
     def _points_of(self, side: int) -> int:
-        cards = 0
-        for seat in _SEATS[side]:
-            cards |= self.captured[seat]
-        return points(cards)
+        return sum([points(self.captured[seat]) for seat in _SEATS[side]])
 
     def _win(self, reason: Reason, seat: int, weight: int, detail: str = "") -> None:
         """End the deal in favour of the side of the seat."""

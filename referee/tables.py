@@ -97,6 +97,7 @@ class Tables:
     Attributes:
         everyone: All seats as a bitmask.
         seats: How many seats there are.
+        pairs: Sides are pairs of seats.
         target: The points that make a claim right.
         false_claim_weight: The weight of a false claim.
         open_hands: All hands lie face up.
@@ -153,6 +154,7 @@ class Tables:
         "nothing",
         "open_hands",
         "ordinary_leads",
+        "pairs",
         "passes",
         "plain_answers",
         "plain_indicator",
@@ -221,6 +223,7 @@ class Tables:
         self.plain_opening = self.equal_hands
         self.uncapped = self.equal_hands or rules.short_hand == "give_all"
         self.hand_size = rules.hand_size
+        self.pairs = rules.sides == "pairs"
         self.target = rules.target
         self.false_claim_weight = 1 if rules.false_claim == "lose" else 2
         self.open_hands = rules.hands == "open"
