@@ -29,6 +29,9 @@ IMAGE = "image"
 MAX_FILES = 20_000
 MAX_BYTES = 512 << 20
 
+PATH_BEGINS = (".", "/", "~")
+"""How a word begins that can only be a path."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 _LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
 
@@ -39,12 +42,14 @@ def submit(
     source: str,
     sandbox: str = "container",
     *,
+    starts: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
-    The same content as the newest version gives that version back, with `new` False. `say` is told
-    in a line what takes its time.
+    The same content as the newest version gives that version back, with `new` False. An image is
+    started once, unless `starts` is False, and refused if it ends at once. `say` is told in a line
+    what takes its time.
 
     Raises:
         RefusedError: The name or the source cannot be taken.
@@ -56,7 +61,7 @@ def submit(
     if sandbox == PROCESS:
         kind, digest = PROCESS, _keep_tree(store.home, Path(source))
     else:
-        kind, digest = IMAGE, _image_id(store.home, name, source, say)
+        kind, digest = IMAGE, _image_id(store.home, name, source, starts=starts, say=say)
     with store.write() as session:
         return _add_version(session, store, name, kind=kind, digest=digest, source=source)
 
@@ -104,7 +109,9 @@ def _add_version(
     return version_info(store.home, bot.name, version, new=True)
 
 
-def _image_id(home: Home, name: str, source: str, say: Callable[[str], None]) -> str:
+def _image_id(
+    home: Home, name: str, source: str, *, starts: bool, say: Callable[[str], None]
+) -> str:
     from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
     path = Path(source)
@@ -113,8 +120,15 @@ def _image_id(home: Home, name: str, source: str, say: Callable[[str], None]) ->
         image = images.build(path, name=name, say=say)
     elif path.is_file():
         image = images.load(path)
+    elif source.startswith(PATH_BEGINS):
+        raise RefusedError(
+            f"there is no folder or file {source}",
+            "give a folder with a Dockerfile, an archive made by docker save, or an image",
+        )
     else:
         image = images.resolve(source)
+    if starts:
+        images.check_start(image.id)
     images.keep(image.id, home.path)
     return image.id
 

@@ -189,7 +189,7 @@ def test_tournament_of_hostile_bots_comes_to_its_end(
     quiet = _Quiet()
     with Store.open(Home(places[1] / "home")) as store, StopFlag().signals() as stop:
         for name in names:
-            bots.submit(store, name, ring.images.of(TABLE[name].command))
+            bots.submit(store, name, ring.images.of(TABLE[name].command), starts=False)
         tournament.create(
             store,
             TournamentOptions(

@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sandboxes import forget_image, image_of
 
+from arena import bots, queries
+from arena.errors import RefusedError
+from arena.home import Home
 from arena.sandbox import ImageMissingError, ImageRefusedError, images
 from arena.sandbox.container import Engine, ImageInfo
+from arena.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -130,6 +134,19 @@ def test_probe_refuses_what_cannot_be_started(tmp_path: Path) -> None:
         with pytest.raises(ImageRefusedError, match=reason):
             images.check_start(image)
         forget_image(image)
+
+
+@pytest.mark.docker
+def test_what_ends_at_once_becomes_no_version(tmp_path: Path) -> None:
+    """Submitting starts the bot, and says what it printed if it ends at once."""
+    image = image_of(_folder(tmp_path, "raise RuntimeError('no config')"))
+    with Store.open(Home(tmp_path / "home")) as store:
+        with pytest.raises(ImageRefusedError, match=r"exit code 1\n(.*\n)*RuntimeError: no config"):
+            bots.submit(store, "anna", image)
+        assert not queries.bots(store)
+        with pytest.raises(RefusedError, match=r"no folder or file \./nowhere"):
+            bots.submit(store, "anna", "./nowhere")
+    forget_image(image)
 
 
 @pytest.mark.docker

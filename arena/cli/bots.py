@@ -62,8 +62,8 @@ def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool)
     SOURCE becomes the next version of NAME; what a version runs never changes. SOURCE is a
     folder with a Dockerfile, an image, or an archive made by `docker save`. A folder's
     Dockerfile runs on this machine while the image is built: submit folders of people you
-    trust, and ask strangers for images. With --sandbox process, a folder with the program
-    itself.
+    trust, and ask strangers for images. An image is started once, and refused if it ends at
+    once. With --sandbox process, a folder with the program itself.
     """
     with app.new_store() as store:
         version = submit(store, name, source, sandbox, say=app.output.status)

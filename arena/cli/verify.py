@@ -21,7 +21,7 @@ from referee.record import verify_record
     ],
     fields={
         "ok": "whether the record holds",
-        "proved": "what a record that holds is consistent with",
+        "proved": "what a record that holds is consistent with, else empty",
         "digest": "hash of all that was not measured, empty if the record does not hold",
         "difference": "null, or the first difference:",
         "difference.line": "line of the file, from 1",
@@ -53,7 +53,7 @@ def verify(context: click.Context, *, file: Path, seed: bytes | None, as_json: b
         output.json(
             {
                 "ok": verification.ok,
-                "proved": verification.proved,
+                "proved": verification.proved if verification.ok else "",
                 "digest": verification.digest,
                 "difference": None
                 if difference is None
