@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena import queries
-from arena.bots import tree_digest
+from arena.bots import PATH_BEGINS, tree_digest
 from arena.entries import partners_of, split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners, sides_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from referee.rules import Rules
 
 CONTAINER = "container"
-PATH_BEGINS = (".", "/", "~")
 SERIES_TABLES = 8
 """Deals side by side where they do not depend on each other: one message carries their turns."""
 
@@ -288,9 +287,14 @@ def _submitted_names(home: Home) -> list[str]:
 
 def _from_version(version: BotVersionInfo, backend: str) -> Contestant:
     if (version.kind == PROCESS) != (backend == PROCESS):
-        wanted, word = ("processes", "process") if version.kind == PROCESS else ("images", "docker")
+        if version.kind == PROCESS:
+            raise RefusedError(
+                f"{version.label} was submitted as a plain process",
+                "play it with --sandbox process",
+            )
         raise RefusedError(
-            f"{version.label} was submitted for {wanted}", f"play it with --sandbox {word}"
+            f"{version.label} is an image, which needs a container engine",
+            "play it with --sandbox docker where one runs, or play its folder",
         )
     return Contestant(
         entrant=Entrant(version.name, str(version.version), version.digest),

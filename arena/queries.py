@@ -343,7 +343,10 @@ def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo
 def _one_match(session: Session, home: Home, row: Tournament, number: int) -> MatchInfo:
     infos = _match_infos(session, home, row, number=number)
     if not infos:
-        raise NotFoundError(f"tournament {row.name} has no match {number}")
+        raise NotFoundError(
+            f"tournament {row.name} has no match {number}",
+            f"arena match list {row.name} shows those there are",
+        )
     return infos[0]
 
 

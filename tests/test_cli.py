@@ -17,13 +17,24 @@ from typing import Any
 
 import click
 import pytest
+from rich.progress import Progress
+from stores import Hours
 
 from arena.cli import arena as program
 from arena.cli import main
 from arena.cli.context import Documented
 from arena.cli.errors import ending_of
 from arena.cli.options import BankAndIncrement, Seconds, Seed
-from arena.cli.output import Column, Output, Stream, plain, plain_lines
+from arena.cli.output import (
+    Bar,
+    Column,
+    Output,
+    RateColumn,
+    Stream,
+    TimeLeftColumn,
+    plain,
+    plain_lines,
+)
 from arena.cli.words import FAULT_WORDS, against, count, number, seconds, totals
 from arena.errors import MachineError, NotFoundError, RefusedError
 from referee.players import FaultKind
@@ -123,6 +134,23 @@ def test_dumb_terminal_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
         bar.status("Started match 1 of 2 (a vs b)")
         bar.set(1)
     assert screen.getvalue() == "Started match 1 of 2 (a vs b)\n"
+
+
+def test_bar_tells_rate_and_time_left_however_long_a_unit_takes() -> None:
+    """Rate and time left count from the start, without what was done before."""
+    hours = Hours()
+    with Progress(get_time=hours, disable=True) as progress:
+        bar = Bar(Output(), progress, progress.add_task("spring", total=6, rate=0.0, at=0.0), 2)
+        task = progress.tasks[0]
+        rate, left = RateColumn("matches"), TimeLeftColumn()
+        hours.seconds += 45
+        assert (str(rate.render(task)), str(left.render(task))) == ("", "0:00:45 so far")
+        hours.seconds += 15
+        bar.set(3)
+        assert str(rate.render(task)) == "1.0 matches/min"
+        assert str(left.render(task)) == "0:03:00 left"
+        hours.seconds += 20
+        assert str(left.render(task)) == "0:02:40 left"
 
 
 def test_stream_outlives_its_reader() -> None:
@@ -481,6 +509,9 @@ def test_verify_believes_a_record_and_no_forgery(
     forged.write_text(record.read_text().replace('"totals":["', '"totals":["1'))
     assert main(["verify", str(forged)]) == 1
     assert "does not hold: line" in capsys.readouterr().out
+    assert main(["verify", str(forged), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["proved"], told["digest"]) == (False, "", "")
 
 
 def test_verify_checks_the_decks_of_the_revealed_seed(

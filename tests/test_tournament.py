@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 from stores import OTHER, OWNER, fractions, result
 
 from arena import bots, ledger, queries, tournament
@@ -23,9 +24,10 @@ from arena.jobs import (
     Played,
     Voided,
 )
+from arena.play import find_contestant
 from arena.recovery import alone
 from arena.store import Store
-from arena.tables import Match
+from arena.tables import BotVersion, Match
 from arena.tournament import StopFlag, TournamentOptions
 from referee.results import TimeControl
 
@@ -236,6 +238,24 @@ def test_empty_or_missing_folder_is_refused(store: Store, tmp_path: Path) -> Non
         with pytest.raises(RefusedError):
             bots.submit(store, "dora", str(tmp_path / folder), "process")
     assert [bot.name for bot in queries.bots(store)] == ["anna", "boris", "clara"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "backend", "words"),
+    [
+        ("process", "container", "plain process; play it with --sandbox process"),
+        ("image", "process", "needs a container engine; play it with --sandbox docker"),
+    ],
+)
+def test_bot_of_the_other_sandbox_is_not_played(
+    store: Store, kind: str, backend: str, words: str
+) -> None:
+    """The error says which sandbox the bot needs, whichever was chosen for the player."""
+    with store.write() as session:
+        for version in session.exec(select(BotVersion)):
+            version.kind = kind
+    with pytest.raises(RefusedError, match=words):
+        find_contestant(store.home, "anna", backend, lambda _: None)
 
 
 # ------------------------------------------------------------------------------------- creation

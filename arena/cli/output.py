@@ -13,6 +13,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Literal, TextIO
 
 from rich.cells import cell_len
@@ -24,7 +25,6 @@ from rich.progress import (
     ProgressColumn,
     Task,
     TextColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Column as RichColumn
 from rich.table import Table
@@ -186,7 +186,7 @@ class Output:
             self.fields(dict(zip(titles, row, strict=True)))
 
     @contextlib.contextmanager
-    def progress(self, title: str, total: int, unit: str) -> Iterator["Bar"]:
+    def progress(self, title: str, total: int, unit: str, *, done: int = 0) -> Iterator["Bar"]:
         """Show a bar with rate and time left on stderr while the block runs.
 
         Where stderr is no terminal there is no bar: the caller's status lines are the progress.
@@ -195,6 +195,7 @@ class Output:
             title: what is being done, in a word or two.
             total: how many units there are.
             unit: what is counted, in the plural.
+            done: how many were done before, which tells nothing about the rate.
         """
         if not self.err.is_live:
             yield Bar(self)
@@ -204,10 +205,11 @@ class Output:
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             RateColumn(unit),
-            TimeRemainingColumn(),
+            TimeLeftColumn(),
         ]
         with Progress(*columns, console=self.err.console, transient=True) as progress:
-            yield Bar(self, progress, progress.add_task(plain(title), total=total))
+            task = progress.add_task(plain(title), total=total, completed=done, rate=0.0, at=0.0)
+            yield Bar(self, progress, task, done)
 
 
 def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
@@ -227,12 +229,27 @@ class RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Return the rate as text, blank until one unit is done."""
-        speed = task.finished_speed or task.speed
+        speed = task.fields["rate"]
         if not speed:
             return Text("")
         if speed < 1:
             return Text(f"{speed * 60:.1f} {self.unit}/min")
         return Text(f"{speed:.1f} {self.unit}/s")
+
+
+class TimeLeftColumn(ProgressColumn):
+    """Time left at the rate so far, or time gone until one unit is done."""
+
+    def __init__(self) -> None:
+        super().__init__(table_column=RichColumn(no_wrap=True))
+
+    def render(self, task: Task) -> Text:
+        """Return the time as text; it runs between the units, too."""
+        gone = task.elapsed or 0.0
+        if not task.fields["rate"]:
+            return Text(f"{timedelta(seconds=int(gone))} so far")
+        left = (task.remaining or 0.0) / task.fields["rate"] - (gone - task.fields["at"])
+        return Text(f"{timedelta(seconds=max(0, round(left)))} left")
 
 
 @dataclass(slots=True)
@@ -242,6 +259,7 @@ class Bar:
     output: Output
     progress: Progress | None = None
     task: Any = field(default=None)
+    before: int = 0
 
     def status(self, text: object) -> None:
         """Print a line above the bar."""
@@ -253,4 +271,6 @@ class Bar:
     def set(self, completed: int) -> None:
         """Move the bar to this many units."""
         if self.progress is not None:
-            self.progress.update(self.task, completed=completed)
+            gone = self.progress.tasks[0].elapsed or 0.0
+            rate = (completed - self.before) / gone if gone else 0.0
+            self.progress.update(self.task, completed=completed, rate=rate, at=gone)

@@ -219,10 +219,9 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
     if not info.is_sandboxed:
         app.output.status(NO_BOUNDARY)
     with (
-        app.output.progress(info.name, info.total, "matches") as bar,
+        app.output.progress(info.name, info.total, "matches", done=info.done) as bar,
         TellingStopFlag().signals() as stop,
     ):
-        bar.set(info.done)
         lines = StatusLines(bar, info.total, info.done)
         try:
             return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
@@ -304,6 +303,8 @@ def show(app: App, *, name: str, as_json: bool) -> None:
         app.output.status(_retry_advice(app, info))
     elif not info.done:
         app.output.status(f"no results yet; run it: {run_command(app, info)}")
+    elif info.done < info.total:
+        app.output.status(f"unless it is being played, resume it: {run_command(app, info)}")
 
 
 def _head(info: TournamentInfo) -> dict[str, object]:
