@@ -94,7 +94,10 @@ class StopFlag:
 
     @contextmanager
     def signals(self) -> Iterator[Self]:
-        """Take SIGINT (once, twice) and SIGTERM (at once) while the context lasts."""
+        """Take SIGINT (once, twice), SIGTERM and SIGHUP (at once) while the context lasts.
+
+        A SIGHUP that is ignored, as under nohup, stays ignored.
+        """
 
         def interrupt(_signal: int, _frame: FrameType | None) -> None:
             self.request()
@@ -106,6 +109,8 @@ class StopFlag:
             signal.SIGINT: signal.signal(signal.SIGINT, interrupt),
             signal.SIGTERM: signal.signal(signal.SIGTERM, terminate),
         }
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, terminate)
         try:
             yield self
         finally:

@@ -500,6 +500,19 @@ def test_signals_ask_for_a_stop() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_closed_terminal_stops_at_once_unless_it_is_to_be_ignored(*, ignored: bool) -> None:
+    """SIGHUP stops a run as SIGTERM does; under nohup, which ignores it, the run goes on."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        stop = StopFlag()
+        with stop.signals():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert stop.now is not ignored
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.usefixtures("cup")
 def test_second_run_of_an_arena_is_refused(store: Store) -> None:
     """Two runs would slow each other's bots."""

@@ -104,15 +104,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM unwind the program as Ctrl-C does, so that what it started is removed."""
+    """Let SIGTERM and SIGHUP unwind the program as Ctrl-C does: what it started is removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
+    # Under nohup a terminal that goes away is to change nothing.
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -2,7 +2,7 @@
 
 For each action it imagines many times over where the cards are that it cannot see, lets the trick
 be played out, and weighs points, lead and the cards it keeps as a chance to win the deal. All it
-knows of a deal is in the view, so it needs no memory. $BOT_SEED makes its choices repeatable.
+knows of a deal is in the view, so it needs no memory. $BOT_SEED gives it other dice.
 """
 
 import itertools
@@ -228,4 +228,4 @@ def _trick_value(position: Position, action: pb.Action, world: World) -> float:
 
 
 if __name__ == "__main__":
-    burabot.play(CounterBot(os.environ.get("BOT_SEED")).choose, name="counter", version="1")
+    burabot.play(CounterBot(os.environ.get("BOT_SEED", "0")).choose, name="counter", version="1")

@@ -1,6 +1,6 @@
 """Plays any action the rules allow, each as likely as the others.
 
-$BOT_SEED makes its choices repeatable.
+The same turns get the same choices; $BOT_SEED gives it other dice.
 """
 
 import os
@@ -21,4 +21,4 @@ class RandomBot:
 
 
 if __name__ == "__main__":
-    burabot.play(RandomBot(os.environ.get("BOT_SEED")).choose, name="random", version="1")
+    burabot.play(RandomBot(os.environ.get("BOT_SEED", "0")).choose, name="random", version="1")
