@@ -153,6 +153,8 @@ class State:
         "_stock",
         "_tables",
         "_target",
+        "_told",
+        "_told_log",
         "_trumps",
         "_turn",
         "_turned",
@@ -218,6 +220,8 @@ class State:
         self.public = 0
         self.outcome: Outcome | None = None
         self._log: list[Event] = []
+        self._told: list[Event] = []
+        self._told_log = 0
         self._options = tables.nothing
         self._orders, self._next = tables.full_orders
         self._passes = tables.passes
@@ -271,14 +275,15 @@ class State:
     @property
     def events(self) -> list[Event]:
         """What happened so far, each event once and for all at its place."""
-        events: list[Event] = []
-        for entry in self._log:
+        events = self._told
+        for entry in self._log[self._told_log :]:
             if entry[0] is _DEAL:
                 events += self._dealing_events()
             elif entry[0] is _TAKE:
                 events += self._taking_events(entry)
             else:
                 events.append(entry)
+        self._told_log = len(self._log)
         return events
 
     def _dealing_events(self) -> Iterator[Event]:
