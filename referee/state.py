@@ -915,10 +915,10 @@ class State:
         if self._is_drawn(len(tops), len(totals)):
             self._finish(Reason.DRAW, 0, ())
             return
-        winners = sum(tops)
+        all_lose = len(tops) > 1 and self.rules.top_tie == "two_each"
+        winners = 0 if all_lose else sum(tops)
         charged = {side: self._loss_weight(total) for side, total in totals.items()}
-        for side in tops:
-            charged[side] = 1 if len(tops) > 1 and self.rules.top_tie == "two_each" else 0
+        charged |= dict.fromkeys(tops, int(all_lose))
         losers = tuple(
             (seat, weight * self.stake)
             for side, weight in charged.items()

@@ -145,9 +145,9 @@ def _weights(rules: Rules, outcome: Outcome) -> tuple[int, ...]:
     if rules.match_format != "burkozyol_penalty" or outcome.reason is not Reason.MOST_POINTS:
         return tuple(weights)
     points, tricks = side_sums(rules, outcome.points), side_sums(rules, outcome.tricks)
-    mark = _pass_mark(rules, len(points))
+    mark, best = _pass_mark(rules, len(points)), max(points)
     return tuple(
-        weight if seat in outcome.winners else _step(rules, points[seat], tricks[seat], mark)
+        weight if points[seat] == best else _step(rules, points[seat], tricks[seat], mark)
         for seat, weight in enumerate(weights)
     )
 

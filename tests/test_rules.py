@@ -320,7 +320,7 @@ def test_leftover_points_go_to_the_last_taker_or_nobody() -> None:
     ("tie", "winners", "losers"),
     [
         ("zero_each", (0, 1), ((2, 1),)),
-        ("two_each", (0, 1), ((0, 1), (1, 1), (2, 1))),
+        ("two_each", (), ((0, 1), (1, 1), (2, 1))),
         ("draw", (), ()),
         ("split", (0, 1), ((2, 1),)),
     ],

@@ -402,7 +402,7 @@ class TestBurkozyolPenalty:
     def test_tied_tops_are_charged_what_the_deal_says(self) -> None:
         """With two_each the tied pay 2 and the third by the scale."""
         rules = rules_of("burkozyol_penalty", top_tie="two_each")
-        outcome = counted((50, 50, 20), (1, 1, 1), winners=(0, 1))
+        outcome = counted((50, 50, 20), (1, 1, 1), winners=())
 
         assert after(rules, 3, outcome).tally.counts == (2, 2, 4)
 
