@@ -310,7 +310,8 @@ class Traffic:
 
     Attributes:
         sending_us: From the moment messages were ready to that at which they were handed to the
-            stream, all together, in microseconds: the part of the bot's time that is ours.
+            stream, all together, in microseconds, of those that the bot answered: the part of
+            the bot's time that is ours.
         last_sent: The last message to the bot, as bytes.
         last_received: The last message from it.
     """

@@ -329,7 +329,7 @@ class _SeatServer:
         self.outgoing: asyncio.Queue[tuple[int, Sequence[bytes]] | None] = asyncio.Queue()
         self.sent_bytes = self.sent_messages = 0
         self.received_bytes = self.received_messages = 0
-        self.sending_ns = 0
+        self.sending_ns = self._handing_ns = 0
         self.last_sent = self.last_received = b""
         self._inbox = inbox
         self._token = token
@@ -394,7 +394,7 @@ class _SeatServer:
             while (message := await self.outgoing.get()) is not None:
                 ready_ns, parts = message
                 # What a write takes from here on cannot be told from what the bot takes.
-                self.sending_ns += time.monotonic_ns() - ready_ns
+                self._handing_ns = time.monotonic_ns() - ready_ns
                 for part in parts:
                     await self._write(context, part)
         finally:
@@ -412,6 +412,9 @@ class _SeatServer:
             self.received_bytes += len(raw)
             self.received_messages += 1
             self.last_received = raw
+            # What nobody answers is in no answer's time, so it is not counted here either.
+            self.sending_ns += self._handing_ns
+            self._handing_ns = 0
             choices = _choices(raw)
             if isinstance(choices, str):
                 self._fault(FaultKind.PROTOCOL, choices)

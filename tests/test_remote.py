@@ -66,6 +66,13 @@ def test_a_slow_answer_loses_one_deal() -> None:
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
+def test_sending_what_nobody_answers_is_in_nobodys_time() -> None:
+    """Only messages that were answered count as sending, as only they have a time."""
+    played = play(spec(decks=20, time_control=IMPATIENT), STEADY, ("silent",))
+    assert played.leg.traffic[1].sent_messages > 1
+    assert played.leg.traffic[1].sending_us == 0
+
+
 def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
     """Silence is three late answers, and no more time than that."""
     played = play(spec(decks=20, time_control=IMPATIENT), STEADY, ("silent",))
