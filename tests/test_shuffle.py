@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from referee.programme import deck_source
 from referee.shuffle import (
     SeededSource,
     ShuffleError,
@@ -20,6 +22,7 @@ from referee.shuffle import (
     new_seed,
     order,
 )
+from referee.variants import VARIANTS
 
 ROOT = Path(__file__).parents[1]
 SEED = bytes(range(32))
@@ -115,40 +118,81 @@ def test_vector_mixed_seeds(row: dict[str, Any]) -> None:
     assert mixed_seed(bytes.fromhex(row["secret"]), entropies).hex() == row["seed"]
 
 
-@pytest.mark.node
-def test_javascript_makes_the_same_decks() -> None:
-    """An implementation in another language makes the same 1,000 decks and integers."""
-    decks = [
-        {
-            "seed": commitment(bytes([n % 7]) * 32),
-            "match": n // 100,
-            "deal": n,
-            "cards": 32 if n % 5 == 0 else 36,
-            "attempt": n % 4,
-        }
-        for n in range(1_000)
-    ]
-    below = [3 << 30, 24, 1, 1 << 32, (1 << 31) + 1] * 20
-    request = {
-        "decks": decks,
-        "integers": [
-            {"seed": SEED.hex(), "purpose": "bury", "match": 1, "deal": 2, "below": below}
-        ],
-    }
-
-    program = [node(), str(ROOT / "tests/js/shuffle.mjs")]
+def javascript(request: dict[str, list[dict[str, Any]]]) -> dict[str, list[Any]]:
+    """Ask the implementation in JavaScript."""
     run = subprocess.run(
-        program, input=json.dumps(request), capture_output=True, text=True, check=False
+        [node(), str(ROOT / "tests/js/shuffle.mjs")],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
-    answer = json.loads(run.stdout)
+    return dict(json.loads(run.stdout))
 
-    stream = Stream(SEED, "bury", 1, 2)
-    assert answer["integers"] == [[stream.below(n) for n in below]]
-    for row, deck in zip(decks, answer["decks"], strict=True):
-        seed = bytes.fromhex(str(row["seed"]))
-        source = SeededSource(seed, int(row["match"]), int(row["deal"]), DECKS[int(row["cards"])])
-        assert list(source.deck(int(row["attempt"]))) == deck
+
+def first_decks(name: str, number: int) -> list[dict[str, Any]]:
+    """Return requests for so many decks of a variant, every fourth of them not dealt again."""
+    return [
+        {
+            "seed": commitment(hashlib.sha256(f"{name} {n % 7}".encode()).digest()),
+            "match": n // 100,
+            "deal": n,
+            "cards": VARIANTS[name].deck,
+            "attempt": n % 4,
+        }
+        for n in range(number)
+    ]
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("name", VARIANTS)
+def test_javascript_makes_the_same_decks(name: str) -> None:
+    """An implementation in another language makes the same 1,000 decks of every variant."""
+    requests = first_decks(name, 1_000)
+
+    decks = javascript({"decks": requests})["decks"]
+
+    made = [
+        deck_source(VARIANTS[name], bytes.fromhex(row["seed"]), row["match"], row["deal"]).deck(
+            row["attempt"]
+        )
+        for row in requests
+    ]
+    assert list(map(tuple, decks)) == made
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("purpose", ["dealer", "bury", "lot", "cut"])
+def test_javascript_draws_the_same_lots(purpose: str) -> None:
+    """An implementation in another language draws the same 1,000 lots of each purpose."""
+    below = [2, 3, 4, 6, 24, 36, 3 << 30, 1, 1 << 32, (1 << 31) + 1] * 5
+    rows = [
+        {"seed": SEED.hex(), "purpose": purpose, "match": n // 5, "deal": n, "below": below}
+        for n in range(20)
+    ]
+
+    drawn = javascript({"integers": rows})["integers"]
+
+    streams = [Stream(SEED, purpose, n // 5, n) for n in range(20)]
+    assert drawn == [[stream.below(n) for n in below] for stream in streams]
+
+
+@pytest.mark.node
+def test_javascript_gives_the_vectors() -> None:
+    """An implementation written from the document alone gives every vector in it."""
+    shown = vectors()
+
+    given = javascript(shown)
+
+    assert given == {
+        "commitments": [row["sha256"] for row in shown["commitments"]],
+        "words": [row["words"] for row in shown["words"]],
+        "integers": [row["drawn"] for row in shown["integers"]],
+        "decks": [list(parse_deck(row["deck"])) for row in shown["decks"]],
+        "orders": [row["order"] for row in shown["orders"]],
+        "mixed": [row["seed"] for row in shown["mixed"]],
+    }
 
 
 def test_deck_positions_are_uniform() -> None:

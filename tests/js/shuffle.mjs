@@ -1,10 +1,16 @@
 // A second implementation of docs/shuffle.md, written from the document with Node's own crypto.
 //
-// Reads one JSON request on standard input, writes one JSON answer on standard output:
-//   {"decks": [{"seed": hex, "match": n, "deal": n, "cards": 36 | 32, "attempt": k}...],
-//    "integers": [{"seed": hex, "purpose": word, "match": n, "deal": n, "below": [n...]}...]}
-//   -> {"decks": [[card...]...], "integers": [[n...]...]}
-import { createHmac } from "node:crypto";
+// Reads one JSON request on standard input and writes one JSON answer on standard output. A request
+// maps kinds to lists of rows, as the vectors of the document do; the answer has for each row what
+// the row asks for:
+//   commitments {seed}                                -> hex
+//   words       {seed, purpose, match, deal, words}   -> as many words as the list is long
+//   integers    {seed, purpose, match, deal, below}   -> an integer below each
+//   decks       {seed, match, deal, cards, attempt}   -> cards as numbers
+//   orders      {seed, match, leg, n}                 -> numbers of decks
+//   mixed       {secret, entropy}                     -> hex
+// Seeds are hex, entropy is text.
+import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 const WORD_VALUES = 2 ** 32;
@@ -51,19 +57,40 @@ function fullDeck(size) {
   return cards;
 }
 
-function deck({ seed, match, deal, cards, attempt }) {
-  if (attempt === 0) return new Stream(seed, "deck", match, deal).shuffled(fullDeck(cards));
-  const redeals = new Stream(seed, "redeal", match, deal);
-  let order = [];
-  for (let redeal = 0; redeal < attempt; redeal += 1) order = redeals.shuffled(fullDeck(cards));
-  return order;
-}
+const sha256 = (bytes) => createHash("sha256").update(bytes).digest();
 
-function integers({ seed, purpose, match, deal, below }) {
-  const stream = new Stream(seed, purpose, match, deal);
-  return below.map((n) => stream.below(n));
-}
+const answers = {
+  commitments: ({ seed }) => sha256(Buffer.from(seed, "hex")).toString("hex"),
+
+  words({ seed, purpose, match, deal, words }) {
+    const stream = new Stream(seed, purpose, match, deal);
+    return words.map(() => stream.word());
+  },
+
+  integers({ seed, purpose, match, deal, below }) {
+    const stream = new Stream(seed, purpose, match, deal);
+    return below.map((n) => stream.below(n));
+  },
+
+  decks({ seed, match, deal, cards, attempt }) {
+    if (attempt === 0) return new Stream(seed, "deck", match, deal).shuffled(fullDeck(cards));
+    const redeals = new Stream(seed, "redeal", match, deal);
+    let order = [];
+    for (let redeal = 0; redeal < attempt; redeal += 1) order = redeals.shuffled(fullDeck(cards));
+    return order;
+  },
+
+  orders: ({ seed, match, leg, n }) =>
+    new Stream(seed, "order", match, leg).shuffled([...Array(n).keys()]),
+
+  mixed({ secret, entropy }) {
+    const digests = entropy.map((text) => sha256(Buffer.from(text, "utf8")));
+    digests.sort(Buffer.compare);
+    const message = Buffer.concat([Buffer.from("bura-arena/1/mix"), ...digests]);
+    return createHmac("sha256", Buffer.from(secret, "hex")).update(message).digest("hex");
+  },
+};
 
 const request = JSON.parse(readFileSync(0, "utf8"));
-const answer = { decks: request.decks.map(deck), integers: request.integers.map(integers) };
-process.stdout.write(JSON.stringify(answer));
+const answer = Object.entries(request).map(([kind, rows]) => [kind, rows.map(answers[kind])]);
+process.stdout.write(JSON.stringify(Object.fromEntries(answer)));
