@@ -57,6 +57,7 @@ __all__ = [
     "Record",
     "RecordError",
     "Verification",
+    "header",
     "read_record",
     "replay",
     "to_record",
@@ -105,7 +106,7 @@ class _ActionError(RecordError):
 
 def to_record(spec: MatchSpec, result: MatchResult) -> tuple[str, ...]:
     """Return the lines of a match's record, without line ends."""
-    lines = [_text(_header(spec))]
+    lines = [_text(header(spec))]
     for leg in result.legs:
         lines += [_text(_deal_line(each)) for each in leg.deals]
         lines.append(_text(_leg_line(leg)))
@@ -160,7 +161,8 @@ def _digest(lines: Sequence[str]) -> str:
     return _seal(canonical)
 
 
-def _header(spec: MatchSpec) -> Line:
+def header(spec: MatchSpec) -> Line:
+    """Return the first line of a record as a value: all that is fixed before the first deal."""
     control = spec.time_control
     return {
         "type": "match",
@@ -603,7 +605,7 @@ class _Checker:
             time_control=TimeControl(**line["time_control"]),
             entrants=tuple(Entrant(**each) for each in line["entrants"]),
         )
-        expected = _header(spec)
+        expected = header(spec)
         # Neither follows from anything else in the record.
         expected["engine"] = str(line["engine"])
         if self._seed is None:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import click
 
 from arena import ledger, queries, tournament
+from arena.cli import exports
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game, game_options, sandbox_option, time_control
@@ -56,6 +57,9 @@ INFO_FIELDS = {
 @click.group("tournament", cls=DocumentedGroup, examples=["arena tournament run spring"])
 def tournament_group() -> None:
     """Create, run and resume tournaments."""
+
+
+exports.add_to(tournament_group)
 
 
 @tournament_group.command(

@@ -1,0 +1,628 @@
+"""Checks an exported folder from the seed up, without the database, and names what does not agree.
+
+Nothing in the folder is believed because something else in it says so: the schedule is made again
+from the settings, every record is refereed again, and all tables are made again from the records.
+What the organiser's machine alone could know (times, memory, evidence) is taken as it is given,
+and the report says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from arena.documents import (
+    ATTEMPTS,
+    FAULTS,
+    RESULTS,
+    SCHEDULE,
+    TOURNAMENT,
+    USAGE,
+    Published,
+    documents,
+    record_path,
+)
+from arena.errors import ArenaError, NotFoundError
+from arena.formats import sides_of
+from arena.infos import AttemptState, MatchState
+from arena.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
+from arena.published import (
+    FORMAT,
+    PublishedAttempt,
+    PublishedFault,
+    PublishedResult,
+    PublishedSchedule,
+    PublishedTournament,
+    PublishedUsage,
+)
+from arena.recorded import Recorded, read_recorded
+from arena.rescheduling import rescheduled
+from referee.record import header, verify_record
+from referee.rules import Rules
+from referee.shuffle import commitment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from arena.manifest import Sum
+    from arena.published import PublishedPairing
+    from referee.results import MatchSpec
+
+__all__ = ["Audit", "Difference", "audit"]
+
+SHOWN = 200
+"""Characters of a value that a difference shows."""
+
+PROCESSES = "spawn"
+
+# What values that do not fit together may raise in what computes with them.
+_UNFIT = (ArenaError, ValueError, LookupError, ArithmeticError, TypeError, RecursionError)
+
+_OPEN = {MatchState.PLANNED, MatchState.LEASED, MatchState.INCOMPLETE}
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first thing that does not agree.
+
+    Attributes:
+        file: Where, below the folder.
+        place: Where in the file; may be empty.
+        expected: What follows from the rest.
+        found: What is there.
+    """
+
+    file: str
+    place: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}, {self.place}" if self.place else self.file
+        return f"{where}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What checking a folder came to.
+
+    Attributes:
+        difference: The first, None if everything agrees.
+        proved: What holds, one sentence each, in the order in which it was checked.
+        unproved: What nobody can tell from the folder.
+        head: The head of the manifest's chain.
+        matches: How many records were refereed again.
+    """
+
+    difference: Difference | None
+    proved: tuple[str, ...]
+    unproved: tuple[str, ...]
+    head: str
+    matches: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything agrees."""
+        return self.difference is None
+
+
+def audit(
+    folder: Path,
+    *,
+    head: str | None = None,
+    committed: str | None = None,
+    processes: int = 1,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Audit:
+    """Check everything in a folder up to the first difference.
+
+    Args:
+        folder: As `arena.export` writes it.
+        head: The head of the manifest as it was published, if it is known from elsewhere.
+        committed: The commitment as it was published before the first match, likewise.
+        processes: How many referee records at once.
+        watch: Told how many records were refereed.
+
+    Raises:
+        NotFoundError: There is no exported folder.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise NotFoundError(
+            f"there is no {MANIFEST} in {folder}", "name a folder that arena tournament export made"
+        )
+    auditor = _Auditor(folder, head, committed, processes, watch)
+    difference = None
+    try:
+        auditor.check()
+    except _DifferenceError as error:
+        difference = error.difference
+    return Audit(
+        difference=difference,
+        proved=tuple(auditor.proved),
+        unproved=auditor.unproved() if difference is None else (),
+        head=auditor.found_head,
+        matches=auditor.refereed,
+    )
+
+
+class _DifferenceError(Exception):
+    """Ends the check at the first difference."""
+
+    def __init__(self, difference: Difference) -> None:
+        super().__init__(str(difference))
+        self.difference = difference
+
+
+@dataclass(slots=True)
+class _Auditor:
+    """Checks a folder step by step; each step rests on those before it."""
+
+    folder: Path
+    head: str | None
+    committed: str | None
+    processes: int
+    watch: Callable[[int], None]
+    proved: list[str] = field(default_factory=list)
+    found_head: str = ""
+    refereed: int = 0
+    _sums: dict[str, Sum] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Check everything.
+
+        Raises:
+            _DifferenceError: At the first difference.
+        """
+        self._check_manifest()
+        tournament = self._read(TOURNAMENT, PublishedTournament)
+        self._check_settings(tournament)
+        self._check_seed(tournament)
+        schedule = self._read(SCHEDULE, PublishedSchedule)
+        results = self._read(RESULTS, tuple[PublishedResult, ...])
+        self._check_states(tournament, schedule, results)
+        self._check_schedule(tournament, schedule, results)
+        self._check_files(schedule)
+        recorded = self._check_records(tournament, schedule)
+        published = self._from_records(tournament, schedule, results, recorded)
+        self._check_documents(published)
+
+    def unproved(self) -> tuple[str, ...]:
+        """Return what the folder leaves to trust, given what was known from elsewhere."""
+        unproved = [
+            "that the programs with these digests are those their authors submitted: they know",
+            "times, memory, bytes and what is told of faults: they are what the organiser measured",
+            "that no attempt was given up for what it would have come to: see attempts.csv",
+        ]
+        if self.committed is None:
+            unproved.append(
+                "that the commitment was published before the first match: give it as you noted it"
+            )
+        if self.head is None:
+            unproved.append("that others were given the same folder: compare the head")
+        return tuple(unproved)
+
+    # ---------------------------------------------------------------------------------- the files
+
+    def _check_manifest(self) -> None:
+        manifest = self._read(MANIFEST, Manifest)
+        self._equal(MANIFEST, "format", FORMAT, manifest.format)
+        listed = {each.path: each for each in manifest.files}
+        names = [each.path for each in manifest.files]
+        if names != sorted(listed, key=str.encode):
+            _differ(MANIFEST, "files", "each path once, in ascending order", "another order")
+        there = self._walk()
+        for path in sorted(listed.keys() | there):
+            if path not in there:
+                _differ(path, "", "a file, for the manifest lists it", "nothing")
+            if path not in listed:
+                _differ(path, "", "nothing, for the manifest does not list it", "a file")
+        chain = GENESIS
+        for number, each in enumerate(manifest.files):
+            found = self._sums[each.path] = sum_of(self.folder / each.path)
+            self._equal(each.path, "size", each.size, found.size)
+            self._equal(each.path, "SHA-256", each.sha256, found.sha256)
+            chain = link(chain, each.path, found.size, found.sha256)
+            self._equal(MANIFEST, f"files[{number}].chain ({each.path})", chain, each.chain)
+        self._equal(MANIFEST, "head", chain, manifest.head)
+        self.found_head = chain
+        if self.head is not None:
+            self._equal(MANIFEST, "head, as it was published", self.head, chain)
+        self.proved.append(
+            f"the manifest lists every file as it is: {len(listed)} of them, head {chain}"
+        )
+
+    def _walk(self) -> set[str]:
+        """Return all files below the folder but the manifest; there must be nothing else."""
+        found = set()
+        for path in self.folder.rglob("*"):
+            name = path.relative_to(self.folder).as_posix()
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                _differ(name, "", "a plain file", "a link or a special file")
+            if path.is_file() and name != MANIFEST:
+                found.add(name)
+        return found
+
+    def _check_files(self, schedule: PublishedSchedule) -> None:
+        """Refuse files that nothing accounts for: nobody would have checked them."""
+        empty = Published.empty(self._read(TOURNAMENT, PublishedTournament))
+        known = {*documents(empty), *(record_path(each.match) for each in _done(schedule))}
+        for path in sorted(known ^ self._sums.keys()):
+            if path in known:
+                _differ(path, "", "a file", "nothing")
+            _differ(path, "", "nothing: no match and no table goes by this name", "a file")
+
+    def _read(self, name: str, kind: type[Item]) -> Item:
+        """Read a document, which has to be written in the one way there is."""
+        if name != MANIFEST and name not in self._sums:
+            _differ(name, "", "a file", "nothing")
+        data = (self.folder / name).read_bytes()
+        adapter = TypeAdapter(kind)
+        try:
+            value = adapter.validate_json(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            _differ(name, _place(first["loc"]), str(first["msg"]), _shown(first["input"]))
+        with _fitting(name):
+            expected = json_bytes(adapter.dump_python(value, mode="json"))
+        self._same(name, expected, data)
+        return value
+
+    def _same(self, name: str, expected: bytes, found: bytes) -> None:
+        """Compare two files; name the value, the line or, if only this differs, the form."""
+        if expected == found:
+            return
+        if name.endswith(".json"):
+            try:
+                values = json.loads(expected), json.loads(found)
+            except _UNFIT as error:
+                _differ(name, "", "JSON", repr(error))
+            _compare(name, "", *values)
+            _differ(name, "", "the form that docs/export.md tells", "another one")
+        lines = expected.decode().split("\n"), found.decode(errors="replace").split("\n")
+        for number, (line, other) in enumerate(zip(*lines, strict=False), start=1):
+            self._equal(name, f"line {number}", line, other)
+        _differ(name, "", f"{len(lines[0])} lines", str(len(lines[1])))
+
+    def _equal(self, file: str, place: str, expected: object, found: object) -> None:
+        _compare(file, place, expected, found)
+
+    # ------------------------------------------------------------------------------- the settings
+
+    def _check_settings(self, tournament: PublishedTournament) -> None:
+        self._equal(TOURNAMENT, "format", FORMAT, tournament.format)
+        with _fitting(TOURNAMENT):
+            rules = Rules.from_dict(tournament.rules)
+            tournament.spec(1, tuple(range(tournament.seats)))
+        self._equal(TOURNAMENT, "rules", rules.to_dict(), tournament.rules)
+
+    def _check_seed(self, tournament: PublishedTournament) -> None:
+        if self.committed is not None:
+            place = "commitment, as it was published"
+            self._equal(TOURNAMENT, place, self.committed, tournament.commitment)
+        if tournament.seed is None:
+            self.proved.append("nothing of the seed, which is not revealed yet")
+            return
+        fitting = commitment(bytes.fromhex(tournament.seed))
+        self._equal(TOURNAMENT, "commitment (SHA-256 of the seed)", fitting, tournament.commitment)
+        self.proved.append(f"the seed is the one committed to: {tournament.commitment}")
+
+    # ------------------------------------------------------------------------------- the schedule
+
+    def _check_states(
+        self,
+        tournament: PublishedTournament,
+        schedule: PublishedSchedule,
+        results: Sequence[PublishedResult],
+    ) -> None:
+        """Every match that was to be played has one result, and no other has."""
+        left = {change.entrant for change in tournament.changes if change.kind == "leave"}
+        for number, each in enumerate(schedule.pairings):
+            place = f"pairings[{number}].state (match {each.match})"
+            if tournament.seed is not None and each.state in _OPEN:
+                _differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
+            gone = tournament.stopped or left & set(each.seats)
+            if each.state == MatchState.CANCELLED and not gone:
+                _differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
+        expected = [each.match for each in _done(schedule)]
+        found = [result.match for result in results]
+        for at, (number, other) in enumerate(zip(expected, found, strict=False)):
+            self._equal(RESULTS, f"[{at}].match", number, other)
+        self._equal(RESULTS, "number of results", len(expected), len(found))
+
+    def _check_schedule(
+        self,
+        tournament: PublishedTournament,
+        schedule: PublishedSchedule,
+        results: Sequence[PublishedResult],
+    ) -> None:
+        if tournament.playing_seed is None:
+            self.proved.append("nothing of the schedule, which may depend on the seed")
+            return
+        totals = {result.match: result.totals for result in results}
+        with _fitting(SCHEDULE):
+            expected = rescheduled(tournament, schedule, totals, tournament.playing_seed)
+        self._same(
+            SCHEDULE,
+            json_bytes(expected.model_dump(mode="json")),
+            json_bytes(schedule.model_dump(mode="json")),
+        )
+        self.proved.append(
+            f"the schedule of {len(schedule.pairings)} matches follows from settings, seed, "
+            "changes and results"
+        )
+
+    # -------------------------------------------------------------------------------- the records
+
+    def _check_records(
+        self, tournament: PublishedTournament, schedule: PublishedSchedule
+    ) -> dict[int, Recorded]:
+        seed = tournament.playing_seed
+        jobs = [
+            _Job(
+                folder=self.folder,
+                spec=tournament.spec(each.match, each.seats),
+                seed=seed,
+                commitment=None if tournament.entropy else tournament.commitment,
+            )
+            for each in _done(schedule)
+        ]
+        recorded: dict[int, Recorded] = {}
+        with _mapped(self.processes, len(jobs)) as mapped:
+            for job, found in zip(jobs, mapped(_referee, jobs), strict=True):
+                if isinstance(found, Difference):
+                    raise _DifferenceError(found)
+                recorded[job.spec.match] = found
+                self.refereed += 1
+                self.watch(self.refereed)
+        commitments = {each.seed_commitment for each in recorded.values()}
+        if len(commitments) > 1:
+            _differ("records", "seed_commitment", "the same in all", f"{len(commitments)} of them")
+        decks = "the decks they name" if seed is None else "the seed"
+        self.proved.append(
+            f"{len(recorded)} records: every deck, lot, action and score follows from {decks} and "
+            "the rules"
+        )
+        return recorded
+
+    # --------------------------------------------------------------------------------- the tables
+
+    def _from_records(
+        self,
+        tournament: PublishedTournament,
+        schedule: PublishedSchedule,
+        results: Sequence[PublishedResult],
+        recorded: Mapping[int, Recorded],
+    ) -> Published:
+        """Return what should be published, given the records; what they do not tell as claimed."""
+        pairings = {each.match: each for each in schedule.pairings}
+        sides = sides_of(Rules.from_dict(tournament.rules), tournament.seats)
+        attempts = self._read(ATTEMPTS, tuple[PublishedAttempt, ...])
+        self._check_attempts(results, attempts)
+        faults = self._read(FAULTS, tuple[PublishedFault, ...])
+        usage = self._read(USAGE, tuple[PublishedUsage, ...])
+        return Published(
+            tournament=tournament,
+            schedule=schedule,
+            results=tuple(
+                self._result(each, pairings[each.match], recorded[each.match], sides)
+                for each in results
+            ),
+            attempts=attempts,
+            faults=tuple(self._faults(faults, pairings, recorded)),
+            usage=tuple(self._usage(usage, pairings, recorded)),
+            times={number: each.times for number, each in recorded.items()},
+        )
+
+    def _result(
+        self,
+        claimed: PublishedResult,
+        pairing: PublishedPairing,
+        recorded: Recorded,
+        sides: tuple[int, ...],
+    ) -> PublishedResult:
+        path = record_path(claimed.match)
+        return claimed.model_copy(
+            update={
+                "entrants": pairing.entrants,
+                "sides": sides,
+                "totals": recorded.totals,
+                "decks": recorded.decks,
+                "conditions": recorded.conditions,
+                "record": path,
+                "record_sha256": self._sums[path].sha256,
+                "digest": recorded.digest,
+            }
+        )
+
+    def _check_attempts(
+        self, results: Sequence[PublishedResult], attempts: Sequence[PublishedAttempt]
+    ) -> None:
+        """Of each match that was played, one attempt was recorded, and that one counts."""
+        recorded: defaultdict[int, list[int]] = defaultdict(list)
+        for each in attempts:
+            if each.state == AttemptState.RECORDED:
+                recorded[each.match].append(each.attempt)
+        for result in results:
+            place = f"recorded attempts of match {result.match}"
+            self._equal(ATTEMPTS, place, [result.attempt], recorded.pop(result.match, []))
+        if recorded:
+            _differ(ATTEMPTS, f"match {min(recorded)}", "no recorded attempt: no result", "one")
+
+    def _faults(
+        self,
+        claimed: Iterable[PublishedFault],
+        pairings: Mapping[int, PublishedPairing],
+        recorded: Mapping[int, Recorded],
+    ) -> Iterator[PublishedFault]:
+        rest = _by_match(claimed, recorded, FAULTS)
+        for number, each in recorded.items():
+            self._equal(FAULTS, f"faults of match {number}", len(each.faults), len(rest[number]))
+            for told, fault in zip(rest[number], each.faults, strict=True):
+                known = asdict(fault) | {"entrant": pairings[number].entrants[fault.place]}
+                # Older arenas did not note what a lost leg cost.
+                if told.deals_played is None and told.deals_lost is None:
+                    known |= {"deals_played": None, "deals_lost": None}
+                yield told.model_copy(update=known)
+
+    def _usage(
+        self,
+        claimed: Iterable[PublishedUsage],
+        pairings: Mapping[int, PublishedPairing],
+        recorded: Mapping[int, Recorded],
+    ) -> Iterator[PublishedUsage]:
+        rest = _by_match(claimed, recorded, USAGE)
+        for number, each in recorded.items():
+            self._equal(USAGE, f"runs of match {number}", len(each.runs), len(rest[number]))
+            for told, run in zip(rest[number], each.runs, strict=True):
+                known = asdict(run)
+                times = known.pop("times")
+                names = pairings[number].entrants
+                yield told.model_copy(update=known | times | {"entrant": names[run.place]})
+
+    def _check_documents(self, published: Published) -> None:
+        with _fitting(RESULTS):
+            expected = documents(published)
+        for name, data in expected.items():
+            self._same(name, data, (self.folder / name).read_bytes())
+        self.proved.append(
+            "results, faults, standings, ratings and game list follow from the records, to the "
+            "last digit"
+        )
+
+
+# ---------------------------------------------------------------------------------------- records
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A record to referee again; plain values, for they cross processes."""
+
+    folder: Path
+    spec: MatchSpec
+    seed: bytes | None
+    commitment: str | None
+
+
+def _referee(job: _Job) -> Recorded | Difference:
+    """Return what a record comes to, or how it departs from the match it is said to be of."""
+    name = record_path(job.spec.match)
+    path = job.folder / name
+    try:
+        _check_head(job, name, path)
+    except _DifferenceError as error:
+        return error.difference
+    difference = verify_record(path, job.seed).difference
+    if difference is not None:
+        place = f"line {difference.line}, {difference.field}"
+        return Difference(name, place, difference.expected, difference.found)
+    return read_recorded(path)
+
+
+def _check_head(job: _Job, name: str, path: Path) -> None:
+    """Compare the first line with what the schedule and the settings make of the match."""
+    with path.open("rb") as file:
+        text = file.readline()
+    try:
+        line = json.loads(text)
+        expected = {**header(job.spec), "engine": line["engine"]}
+        if job.seed is None:
+            expected["seed_commitment"] = job.commitment or line["seed_commitment"]
+    except _UNFIT as error:
+        _differ(name, "line 1", "the first line of a record", repr(error))
+    # Who sits where comes first: of a record of another match nothing else is worth telling.
+    for field_ in ("match", "entrants"):
+        _compare(name, f"line 1, {field_}", expected[field_], line.get(field_))
+    _compare(name, "line 1", expected, line)
+
+
+@contextmanager
+def _mapped(
+    processes: int, jobs: int
+) -> Iterator[Callable[[Callable[[_Job], Item], Sequence[_Job]], Iterable[Item]]]:
+    """Give a `map` that works in so many processes, in this one if that is enough."""
+    if min(processes, jobs) <= 1:
+        yield map
+        return
+    with ProcessPoolExecutor(min(processes, jobs), mp_context=get_context(PROCESSES)) as pool:
+        try:
+            yield pool.map
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+# ---------------------------------------------------------------------------------------- helpers
+
+
+def _done(schedule: PublishedSchedule) -> list[PublishedPairing]:
+    return [each for each in schedule.pairings if each.state == MatchState.DONE]
+
+
+def _by_match(
+    claimed: Iterable[Item], recorded: Mapping[int, Recorded], name: str
+) -> dict[int, list[Item]]:
+    """Return the rows of each match in their order; rows of no match are a difference."""
+    rows: dict[int, list[Item]] = {number: [] for number in recorded}
+    for number, row in enumerate(claimed):
+        match = row.match
+        if match not in rows:
+            _differ(name, f"[{number}].match", "a match that was played", str(match))
+        rows[match].append(row)
+    return rows
+
+
+@contextmanager
+def _fitting(file: str) -> Iterator[None]:
+    """Turn the refusal of values that do not fit together into a difference."""
+    try:
+        yield
+    except _UNFIT as error:
+        _differ(file, "", "values that fit together", _shown(str(error)))
+
+
+def _compare(file: str, place: str, expected: object, found: object) -> None:
+    """Find the first difference between two values of JSON."""
+    if type(expected) is not type(found):
+        _differ(file, place, _shown(expected), _shown(found))
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in [*expected, *(name for name in found if name not in expected)]:
+            inner = f"{place}.{name}" if place else name
+            if name not in expected or name not in found:
+                there = (expected.get(name, "nothing"), found.get(name, "nothing"))
+                _differ(file, inner, *map(_shown, there))
+            _compare(file, inner, expected[name], found[name])
+    elif isinstance(expected, list) and isinstance(found, list):
+        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
+            _compare(file, f"{place}[{number}]{_match_of(one)}", one, other)
+        if len(expected) != len(found):
+            _differ(file, place, f"{len(expected)} items", str(len(found)))
+    elif expected != found:
+        _differ(file, place, _shown(expected), _shown(found))
+
+
+def _match_of(row: object) -> str:
+    return f" (match {row['match']})" if isinstance(row, dict) and "match" in row else ""
+
+
+def _place(steps: tuple[int | str, ...]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).strip(
+        "."
+    )
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, default=repr)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _differ(file: str, place: str, expected: str, found: str) -> NoReturn:
+    raise _DifferenceError(Difference(file, place, _shown(expected), _shown(found)))

@@ -1,0 +1,320 @@
+"""The files of an exported folder, each a function of what is published: no file says anything new.
+
+The tables are given twice, as JSON and as CSV; the CSV says less where a cell would hold a list.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from arena.gamelist import game_list
+from arena.manifest import json_bytes
+from arena.published import (
+    PublishedAttempt,
+    PublishedFault,
+    PublishedSchedule,
+    PublishedUsage,
+    played_match,
+)
+from arena.ratings import RATINGS, fold
+from arena.standings import standings
+from arena.stats import by_pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+
+    from arena.published import PublishedResult, PublishedTournament, Value
+    from arena.ratings import Rating
+    from arena.recorded import RecordedTimes
+    from arena.standings import Standing
+    from arena.stats import PlayedMatch
+
+TOURNAMENT = "tournament.json"
+SCHEDULE = "schedule.json"
+RESULTS = "results.json"
+ATTEMPTS = "attempts.json"
+FAULTS = "faults.json"
+USAGE = "usage.json"
+RECORDS = "records"
+
+RANKED_BY = "trueskill"
+"""The rating by which standings are ranked."""
+
+_RISKY = ("=", "+", "-", "@", "\t", "\r")
+_SUMMED = (
+    "sending_us",
+    "sent_bytes",
+    "received_bytes",
+    "sent_messages",
+    "received_messages",
+    "cpu_seconds",
+    "memory_kills",
+    "throttled_seconds",
+    "throttled_periods",
+    "log_bytes",
+)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """All that a folder tells; `times` are those of the entrants of each match over all legs."""
+
+    tournament: PublishedTournament
+    schedule: PublishedSchedule
+    results: tuple[PublishedResult, ...]
+    attempts: tuple[PublishedAttempt, ...]
+    faults: tuple[PublishedFault, ...]
+    usage: tuple[PublishedUsage, ...]
+    times: Mapping[int, tuple[RecordedTimes, ...]]
+
+    @classmethod
+    def empty(cls, tournament: PublishedTournament) -> Published:
+        """Return what is published before the first match."""
+        return cls(
+            tournament=tournament,
+            schedule=PublishedSchedule(pairings=(), byes=()),
+            results=(),
+            attempts=(),
+            faults=(),
+            usage=(),
+            times={},
+        )
+
+    def played(self) -> tuple[PlayedMatch, ...]:
+        """Return the results as statistics and ratings take them.
+
+        Raises:
+            StatsError: Scores do not fit together.
+        """
+        faults: defaultdict[int, list[PublishedFault]] = defaultdict(list)
+        for fault in self.faults:
+            faults[fault.match].append(fault)
+        return tuple(played_match(result, tuple(faults[result.match])) for result in self.results)
+
+
+def record_path(match: int) -> str:
+    """Return where the record of a match lies in the folder."""
+    return f"{RECORDS}/{match:07}.jsonl"
+
+
+def documents(published: Published) -> dict[str, bytes]:
+    """Return all files of a folder but the records and the manifest, by path.
+
+    They stand in the order in which a difference is of interest.
+
+    Raises:
+        StatsError: Scores do not fit together.
+    """
+    played = published.played()
+    labels = tuple(dict.fromkeys(published.tournament.labels))
+    resources = _resources(published)
+    tables = _standings(played, labels)
+    ratings = _ratings(played, labels)
+    return {
+        TOURNAMENT: json_bytes(_json(published.tournament)),
+        SCHEDULE: json_bytes(_json(published.schedule)),
+        RESULTS: json_bytes(_list(published.results)),
+        ATTEMPTS: json_bytes(_list(published.attempts)),
+        FAULTS: json_bytes(_list(published.faults)),
+        USAGE: json_bytes(_list(published.usage)),
+        "resources.json": json_bytes(resources),
+        "standings.json": json_bytes(tables),
+        "ratings.json": json_bytes(ratings),
+        "schedule.csv": _schedule_csv(published.schedule),
+        "results.csv": _results_csv(published),
+        "attempts.csv": _values_csv(PublishedAttempt, published.attempts),
+        "faults.csv": _values_csv(PublishedFault, published.faults, {"sent", "received"}),
+        "usage.csv": _values_csv(PublishedUsage, published.usage),
+        "resources.csv": _csv(resources),
+        "standings.csv": _csv([_flat(row) for row in tables["bots"]]),
+        "ratings.csv": _csv([{"system": name, **row} for name in ratings for row in ratings[name]]),
+        "games.pgn": _pgn(published, played),
+    }
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+def _standings(played: Sequence[PlayedMatch], labels: Sequence[str]) -> dict[str, list[Row]]:
+    """The table of the bots, and in games of pairs that of the pairs."""
+    paired = by_pairs(played) if any(match.sides for match in played) else ()
+    pairs = sorted({label for match in paired for label in match.entrants})
+    return {"bots": _table(played, labels), "pairs": _table(paired, pairs) if paired else []}
+
+
+def _table(played: Sequence[PlayedMatch], labels: Sequence[str]) -> list[Row]:
+    rated = fold(played, RATINGS[RANKED_BY], labels)
+    return [_standing(row) for row in standings(played, labels, rated)]
+
+
+def _standing(row: Standing) -> Row:
+    estimate = row.per_deal
+    return {
+        "rank": row.rank,
+        "entrant": row.entrant,
+        "rating": None if row.rating is None else row.rating.shown,
+        "games": row.balance.games,
+        "wins": row.balance.wins,
+        "draws": row.balance.draws,
+        "losses": row.balance.losses,
+        "score": str(row.balance.score),
+        "per_deal": None if estimate is None else str(estimate.mean),
+        "half_width": None if estimate is None else estimate.half_width,
+        "decks": 0 if estimate is None else estimate.decks,
+        "deals": 0 if estimate is None else estimate.deals,
+        "mirroring": None if estimate is None else estimate.mirroring,
+        "faults": dict(row.faults),
+    }
+
+
+def _flat(row: Row) -> Row:
+    return {**row, "faults": " ".join(f"{kind}:{times}" for kind, times in row["faults"].items())}
+
+
+def _ratings(played: Sequence[PlayedMatch], labels: Sequence[str]) -> dict[str, list[Row]]:
+    return {
+        name: [_rating(each) for each in fold(played, system, labels)]
+        for name, system in sorted(RATINGS.items())
+    }
+
+
+def _rating(rating: Rating) -> Row:
+    return {
+        "entrant": rating.entrant,
+        "rating": rating.shown,
+        "margin": rating.margin,
+        "mu": rating.skill.mu,
+        "sigma": rating.skill.sigma,
+        "games": rating.games,
+    }
+
+
+def _resources(published: Published) -> list[Row]:
+    """What each bot used in all legs of a match."""
+    runs: defaultdict[tuple[int, int], list[PublishedUsage]] = defaultdict(list)
+    for run in published.usage:
+        runs[run.match, run.place].append(run)
+    return [
+        _resource_row(
+            result, place, published.times[result.match][place], runs[result.match, place]
+        )
+        for result in published.results
+        for place in range(len(result.entrants))
+    ]
+
+
+def _resource_row(
+    result: PublishedResult, place: int, times: RecordedTimes, runs: Sequence[PublishedUsage]
+) -> Row:
+    return {
+        "match": result.match,
+        "place": place,
+        "entrant": result.entrants[place],
+        "conditions": result.conditions,
+        **asdict(times),
+        **{name: _together(runs, name, sum) for name in _SUMMED},
+        "peak_memory": _together(runs, "peak_memory", max),
+    }
+
+
+def _together(
+    runs: Sequence[PublishedUsage], name: str, join: Callable[[Iterable[Any]], Any]
+) -> Any:
+    """Null unless it is known of every run: a part would pass for the whole."""
+    values = [getattr(run, name) for run in runs]
+    return None if not values or None in values else join(values)
+
+
+# ------------------------------------------------------------------------------------------ forms
+
+
+def _json(value: Value) -> Any:
+    return value.model_dump(mode="json")
+
+
+def _list(values: Iterable[Value]) -> list[Row]:
+    return [_json(value) for value in values]
+
+
+def _schedule_csv(schedule: PublishedSchedule) -> bytes:
+    return _csv(
+        [
+            {**_json(pairing), "seats": " ".join(map(str, pairing.seats)), "entrants": names}
+            for pairing in schedule.pairings
+            for names in [" ".join(pairing.entrants)]
+        ]
+    )
+
+
+def _results_csv(published: Published) -> bytes:
+    """A row for each entrant of each match."""
+    rounds = _rounds(published)
+    rows = [
+        {
+            "match": result.match,
+            "round": rounds[result.match],
+            "place": place,
+            "entrant": entrant,
+            "side": result.sides[place] if result.sides else place,
+            "total": str(result.totals[place]),
+            "won": str(match.share(entrant)),
+            "faults": sum(at == place for at, _ in match.faults),
+            "decks": len(result.decks),
+            "conditions": result.conditions,
+            "milliseconds": result.milliseconds,
+            "record_sha256": result.record_sha256,
+        }
+        for result, match in zip(published.results, published.played(), strict=True)
+        for place, entrant in enumerate(result.entrants)
+    ]
+    return _csv(rows)
+
+
+def _pgn(published: Published, played: Sequence[PlayedMatch]) -> bytes:
+    date = published.tournament.created[:10].replace("-", ".")
+    return game_list(published.tournament.name, date, played, _rounds(published)).encode()
+
+
+def _rounds(published: Published) -> dict[int, int]:
+    return {pairing.match: pairing.round for pairing in published.schedule.pairings}
+
+
+def _values_csv(
+    kind: type[Value], values: Iterable[Value], leave_out: Set[str] = frozenset()
+) -> bytes:
+    names = [name for name in kind.model_fields if name not in leave_out]
+    return _csv(_list(values), names)
+
+
+def _csv(rows: Sequence[Row], names: Sequence[str] = ()) -> bytes:
+    """Return a table; without rows it has a head only if the names are given."""
+    text = io.StringIO()
+    head = names or list(rows[0] if rows else ())
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([_cell(row[name]) for name in head] for row in rows)
+    return text.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    """Return what a cell shows; text that a spreadsheet would run as a formula gets a quote."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and value.startswith(_RISKY) and not _is_number(value):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return False
+    return True

@@ -1,0 +1,323 @@
+"""Writes a folder from which anybody can check a tournament, without the database."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, cast
+
+from arena import queries
+from arena.documents import RECORDS, Published, documents, record_path
+from arena.errors import MachineError, RefusedError
+from arena.holdings import holdings
+from arena.infos import AttemptInfo, AttemptState, MatchState
+from arena.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
+from arena.published import (
+    PublishedAttempt,
+    PublishedEntrant,
+    PublishedFault,
+    PublishedPairing,
+    PublishedResult,
+    PublishedSchedule,
+    PublishedTournament,
+    PublishedUsage,
+)
+from arena.recorded import read_recorded
+from referee.record import RecordError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from arena.holdings import Holding
+    from arena.infos import TournamentInfo
+    from arena.published import Value
+    from arena.recorded import Recorded, RecordedRun
+    from arena.store import Store
+    from arena.tables import Attempt, FaultRow, Report, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A folder that was written; `head` is what to publish: it stands for every file in it."""
+
+    folder: Path
+    head: str
+    files: int
+    matches: int
+    size: int
+
+
+def export(
+    store: Store,
+    name: str,
+    folder: Path,
+    *,
+    unfinished: bool = False,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Exported:
+    """Write a tournament into a folder, whole or not at all.
+
+    Args:
+        store: Where it is.
+        name: The tournament's.
+        folder: Is made, or has to be empty.
+        unfinished: Whether to write also what is not finished, then without the seed.
+        watch: Told how many matches are written.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+        RefusedError: It is not finished, or there is something in the folder.
+        MachineError: A record is missing or not the one that was recorded, or the disk failed.
+    """
+    info = queries.tournament(store, name)
+    if info.seed is None and not unfinished:
+        raise RefusedError(
+            f"{info.name} is {info.state}: its seed is not revealed yet",
+            "export it when its last match is played, or what there is with --unfinished",
+        )
+    folder = folder.absolute()
+    part = folder.with_name(f"{folder.name}.part")
+    _check_free(folder, part)
+    try:
+        part.mkdir(parents=True)
+        try:
+            exported = _write(store, info, part, watch)
+            part.rename(folder)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise MachineError(
+            f"cannot write {folder}: {error.strerror}", "choose a folder that can be written"
+        ) from error
+    return Exported(folder=folder, **exported)
+
+
+def _check_free(folder: Path, part: Path) -> None:
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise RefusedError(f"{folder} is no folder", "name one that is not there yet")
+    if folder.is_dir() and any(folder.iterdir()):
+        raise RefusedError(f"there is something in {folder}", "name a folder that is not there yet")
+    if part.exists():
+        raise RefusedError(
+            f"{part} is there: an export is running, or one was killed",
+            "remove it if none is running",
+        )
+
+
+def _write(
+    store: Store, info: TournamentInfo, part: Path, watch: Callable[[int], None]
+) -> dict[str, Any]:
+    (part / RECORDS).mkdir()
+    held = holdings(store, info.id)
+    recorded: dict[int, Recorded] = {}
+    sums: dict[str, Sum] = {}
+    for holding in held:
+        if holding.result is not None:
+            number = holding.match.number
+            path = record_path(number)
+            sums[path] = _copy_record(store, number, holding.result, part / path)
+            recorded[number] = _read(part / path, number)
+            watch(len(recorded))
+    for path, data in documents(_published(info, held, recorded)).items():
+        (part / path).write_bytes(data)
+        sums[path] = sum_of(part / path)
+    manifest = chained(sums.items())
+    (part / MANIFEST).write_bytes(json_bytes(manifest.model_dump(mode="json")))
+    return {
+        "head": manifest.head,
+        "files": len(manifest.files) + 1,
+        "matches": len(recorded),
+        "size": sum(each.size for each in sums.values()),
+    }
+
+
+def _copy_record(store: Store, match: int, result: Result, target: Path) -> Sum:
+    source = store.home.path / result.record
+    try:
+        shutil.copyfile(source, target)
+    except FileNotFoundError as error:
+        raise MachineError(
+            f"the record of match {match} is missing: {source}", "restore it from a copy"
+        ) from error
+    found = sum_of(target)
+    if found.sha256 != result.record_sha256:
+        raise MachineError(
+            f"{source} is not the record that was made of match {match}: its SHA-256 is "
+            f"{found.sha256}, not {result.record_sha256}",
+            "restore it from a copy",
+        )
+    return found
+
+
+def _read(path: Path, match: int) -> Recorded:
+    try:
+        return read_recorded(path)
+    except RecordError as error:
+        raise MachineError(f"the record of match {match} cannot be read: {error}") from error
+
+
+# ----------------------------------------------------------------------------------------- values
+
+
+def _published(
+    info: TournamentInfo, held: Sequence[Holding], recorded: dict[int, Recorded]
+) -> Published:
+    labels = tuple(entrant.name for entrant in info.entrants)
+    done = [holding for holding in held if holding.match.number in recorded]
+    return Published(
+        tournament=_tournament(info),
+        schedule=PublishedSchedule(
+            pairings=tuple(_pairing(holding, labels) for holding in held), byes=()
+        ),
+        results=tuple(_result(holding, recorded[holding.match.number], labels) for holding in done),
+        attempts=tuple(
+            _attempt(holding.match.number, attempt)
+            for holding in held
+            for attempt in holding.attempts
+        ),
+        faults=tuple(
+            _fault(holding, fault, labels) for holding in done for fault in holding.faults
+        ),
+        usage=tuple(
+            _usage(holding, run, labels)
+            for holding in done
+            for run in recorded[holding.match.number].runs
+        ),
+        times={number: each.times for number, each in recorded.items()},
+    )
+
+
+def _tournament(info: TournamentInfo) -> PublishedTournament:
+    return PublishedTournament(
+        engine=version("bura-arena"),
+        name=info.name,
+        created=info.created.isoformat(),
+        state=info.state,
+        variant=info.variant,
+        rules=info.rules.to_dict(),
+        seats=info.seats,
+        decks=info.decks,
+        match_format=info.match_format,
+        tables=info.tables,
+        time_control=info.time,
+        sandbox=info.sandbox,
+        tournament_format=info.format,
+        rounds=info.rounds,
+        options={},
+        partners=info.partners,
+        seeding="given",
+        entrants=tuple(
+            PublishedEntrant(
+                name=entrant.bot.name,
+                version=entrant.bot.version,
+                kind=entrant.bot.kind,
+                digest=entrant.bot.digest,
+                pair=entrant.pair,
+            )
+            for entrant in info.entrants
+        ),
+        starters=len(info.entrants),
+        changes=(),
+        stopped=False,
+        entropy=None,
+        commitment=info.commitment,
+        seed=None if info.seed is None else info.seed.hex(),
+        seed_given=info.seed_given,
+    )
+
+
+def _seats(holding: Holding) -> tuple[int, ...]:
+    return tuple(map(int, holding.match.seats.split()))
+
+
+def _pairing(holding: Holding, labels: Sequence[str]) -> PublishedPairing:
+    return PublishedPairing(
+        match=holding.match.number,
+        round=holding.match.round,
+        stage="",
+        seats=_seats(holding),
+        entrants=tuple(labels[seat] for seat in _seats(holding)),
+        state=MatchState(holding.match.state),
+    )
+
+
+def _result(holding: Holding, recorded: Recorded, labels: Sequence[str]) -> PublishedResult:
+    result = cast("Result", holding.result)
+    return PublishedResult(
+        match=holding.match.number,
+        attempt=result.attempt,
+        entrants=tuple(labels[seat] for seat in _seats(holding)),
+        sides=tuple(map(int, result.sides.split())),
+        totals=tuple(map(Fraction, json.loads(result.totals))),
+        decks=tuple(
+            tuple(tuple(map(Fraction, leg)) for leg in deck) for deck in json.loads(result.decks)
+        ),
+        conditions=result.conditions,
+        milliseconds=result.milliseconds,
+        record=record_path(holding.match.number),
+        record_sha256=result.record_sha256,
+        digest=recorded.digest,
+    )
+
+
+def _attempt(match: int, attempt: Attempt) -> PublishedAttempt:
+    info = AttemptInfo(
+        number=attempt.number,
+        state=AttemptState(attempt.state),
+        reason=attempt.reason,
+        started=_time(attempt.started),
+        ended=None if attempt.ended is None else _time(attempt.ended),
+    )
+    return PublishedAttempt(
+        match=match,
+        attempt=info.number,
+        state=info.state,
+        verdict=info.verdict,
+        started=info.started.isoformat(),
+        ended=None if info.ended is None else info.ended.isoformat(),
+    )
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+
+
+def _fault(holding: Holding, fault: FaultRow, labels: Sequence[str]) -> PublishedFault:
+    seats = _seats(holding)
+    return PublishedFault(
+        match=holding.match.number,
+        place=(fault.leg + fault.seat) % len(seats),
+        entrant=labels[fault.position],
+        **_columns(fault, PublishedFault),
+    )
+
+
+def _usage(holding: Holding, run: RecordedRun, labels: Sequence[str]) -> PublishedUsage:
+    """What the record holds comes from there, the rest from the report, if there is one."""
+    stored = [row for row in holding.reports if (row.leg, row.seat) == (run.leg, run.seat)]
+    reported = _columns(stored[0], PublishedUsage) if stored else {}
+    return PublishedUsage(
+        **{
+            **reported,
+            "match": holding.match.number,
+            "leg": run.leg,
+            "seat": run.seat,
+            "place": run.place,
+            "entrant": labels[_seats(holding)[run.place]],
+            "sent_bytes": run.sent_bytes,
+            "received_bytes": run.received_bytes,
+            **asdict(run.times),
+        }
+    )
+
+
+def _columns(row: FaultRow | Report, value: type[Value]) -> dict[str, Any]:
+    """Return what a row and a value hold under the same names."""
+    names = value.model_fields.keys() & type(row).model_fields.keys()
+    return {name: getattr(row, name) for name in names}

@@ -1,0 +1,75 @@
+"""All that the store holds of a tournament's matches, read at once for an export."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from sqlmodel import col, select
+
+from arena.tables import Attempt, FaultRow, Match, Report, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlmodel import Session
+
+    from arena.store import Store
+
+
+Row = TypeVar("Row", Attempt, FaultRow, Report)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """A match as it is stored; faults and reports are those of the attempt that counts."""
+
+    match: Match
+    result: Result | None
+    attempts: Sequence[Attempt]
+    faults: Sequence[FaultRow]
+    reports: Sequence[Report]
+
+
+def holdings(store: Store, tournament: int) -> tuple[Holding, ...]:
+    """Return a tournament's matches by their numbers, all as of one moment."""
+    with store.read() as session:
+        rows = session.exec(
+            select(Match, Result)
+            .join(Result, col(Result.match_id) == Match.id, isouter=True)
+            .where(Match.tournament_id == tournament)
+            .order_by(col(Match.number))
+        ).all()
+        attempts = _by_match(session, tournament, Attempt)
+        faults = _by_match(session, tournament, FaultRow)
+        reports = _by_match(session, tournament, Report)
+    return tuple(
+        Holding(
+            match=match,
+            result=result,
+            attempts=sorted(attempts[number], key=lambda attempt: attempt.number),
+            faults=[
+                fault
+                for fault in sorted(faults[number], key=lambda fault: cast("int", fault.id))
+                if result and fault.attempt == result.attempt
+            ],
+            reports=[
+                report for report in reports[number] if result and report.attempt == result.attempt
+            ],
+        )
+        for match, result in rows
+        for number in [cast("int", match.id)]
+    )
+
+
+def _by_match(session: Session, tournament: int, table: type[Row]) -> defaultdict[int, list[Row]]:
+    found: defaultdict[int, list[Row]] = defaultdict(list)
+    query = (
+        select(table)
+        .join(Match, col(Match.id) == table.match_id)
+        .where(Match.tournament_id == tournament)
+    )
+    for row in session.exec(query):
+        found[row.match_id].append(row)
+    return found

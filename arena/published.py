@@ -1,0 +1,294 @@
+"""What is published of a tournament: the values of an exported folder and their JSON.
+
+Every value is read strictly: no missing and no unknown name, no number of another kind. How they
+become files is told by `docs/export.md`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
+
+from arena.formats import Partners
+from arena.infos import AttemptState, MatchState, TournamentState
+from arena.stats import PlayedMatch
+from referee.results import Entrant, MatchSpec, TimeControl
+from referee.rules import Rules
+from referee.shuffle import SEED_BYTES, mixed_seed
+
+FORMAT = 1
+"""Version of the form of exported folders."""
+
+MOST = 1_000_000
+"""No tournament holds more of anything, and nobody's folder shall make the checker count on."""
+
+_HEX64 = r"^[0-9a-f]{64}$"
+
+
+def _fraction(value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a fraction as text, such as '-3/2'")  # noqa: TRY004 - as pydantic
+    return Fraction(value)
+
+
+Share = Annotated[Fraction, PlainValidator(_fraction), PlainSerializer(str)]
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Number = Annotated[int, Field(ge=1, le=MOST)]
+Hash = Annotated[str, Field(pattern=_HEX64)]
+
+
+class Value(BaseModel):
+    """A frozen value that is read strictly."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class PublishedEntrant(Value):
+    """A bot version in the tournament; its place in the list is its number in the schedule.
+
+    `digest` is the image id, or for a bot that runs as a process the hash of its source tree.
+    `pair` numbers the pair it stays in.
+    """
+
+    name: str
+    version: Number
+    kind: str
+    digest: str
+    pair: Count | None
+
+    @property
+    def label(self) -> str:
+        """Name and version as tables show them."""
+        return f"{self.name}@{self.version}"
+
+
+class PublishedEntropy(Value):
+    """A text that an author had mixed into the seed."""
+
+    name: str
+    text: str
+
+
+class PublishedChange(Value):
+    """An entrant that joined or left when the schedule held `after` matches, and why."""
+
+    kind: str
+    entrant: Count
+    after: Count
+    reason_kind: str
+    reason: str
+
+
+class PublishedTournament(Value):
+    """The settings of a tournament, fixed when it was made, and its seed once it is revealed.
+
+    `entrants` are all there ever were, those of the beginning first: `starters` counts these.
+    `seed` is what was committed to; `entropy` is mixed into it, null where nobody gave any.
+    `stopped` says that the organiser ended it before its schedule was played.
+    """
+
+    format: int = FORMAT
+    engine: str
+    name: str
+    created: str
+    state: TournamentState
+    variant: str
+    rules: dict[str, Any]
+    seats: Count
+    decks: Number
+    match_format: str
+    tables: Number
+    time_control: TimeControl
+    sandbox: str
+    tournament_format: str
+    rounds: Number | None
+    options: dict[str, Any]
+    partners: Partners
+    seeding: str
+    entrants: tuple[PublishedEntrant, ...]
+    starters: Count
+    changes: tuple[PublishedChange, ...]
+    stopped: bool
+    entropy: tuple[PublishedEntropy, ...] | None
+    commitment: Hash
+    seed: Hash | None
+    seed_given: bool
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entrants' labels by their numbers."""
+        return tuple(entrant.label for entrant in self.entrants)
+
+    @property
+    def playing_seed(self) -> bytes | None:
+        """The seed from which every deck and lot follows; None until it is revealed."""
+        if self.seed is None:
+            return None
+        secret = bytes.fromhex(self.seed)
+        if not self.entropy:
+            return secret
+        return mixed_seed(secret, [each.text.encode() for each in self.entropy])
+
+    def spec(self, number: int, seats: tuple[int, ...]) -> MatchSpec:
+        """Return what a match of these entrants has to be, under a seed of zeros if it is secret.
+
+        Raises:
+            SpecError: The settings do not go together.
+            LookupError: There is no such entrant.
+        """
+        return MatchSpec(
+            variant=self.variant,
+            rules=Rules.from_dict(self.rules),
+            seats=self.seats,
+            decks=self.decks,
+            seed=self.playing_seed or bytes(SEED_BYTES),
+            entrants=tuple(
+                Entrant(bot.name, str(bot.version), bot.digest)
+                for bot in (self.entrants[seat] for seat in seats)
+            ),
+            match=number,
+            match_format=self.match_format,
+            tables=self.tables,
+            time_control=self.time_control,
+        )
+
+
+class PublishedPairing(Value):
+    """A match of the schedule; `seats` and `entrants` stand in the order of the first leg."""
+
+    match: Number
+    round: Number
+    stage: str
+    seats: tuple[Count, ...]
+    entrants: tuple[str, ...]
+    state: MatchState
+
+
+class PublishedBye(Value):
+    """An entrant that rests in a round."""
+
+    round: Number
+    entrant: Count
+
+
+class PublishedSchedule(Value):
+    """All matches in the order of their numbers, and who rested."""
+
+    pairings: tuple[PublishedPairing, ...]
+    byes: tuple[PublishedBye, ...]
+
+
+class PublishedResult(Value):
+    """What a match came to.
+
+    Totals stand in the order of the match's entrants; `decks` holds the scores as
+    [deck][leg][entrant], `sides` the side of each, empty if each plays for itself. `digest` is
+    that of the record's last line, which leaves out what was measured.
+    """
+
+    match: Number
+    attempt: Number
+    entrants: tuple[str, ...]
+    sides: tuple[Count, ...]
+    totals: tuple[Share, ...]
+    decks: tuple[tuple[tuple[Share, ...], ...], ...]
+    conditions: str
+    milliseconds: Annotated[int, Field(ge=0)]
+    record: str
+    record_sha256: Hash
+    digest: Hash
+
+
+class PublishedAttempt(Value):
+    """One try at playing a match; `verdict` says in a word why it did not count (ISO 8601)."""
+
+    match: Number
+    attempt: Number
+    state: AttemptState
+    verdict: str
+    started: str
+    ended: str | None
+
+
+class PublishedFault(Value):
+    """A fault; `deal` is null for one that lost the rest of a leg.
+
+    What the referee noted of it besides is no part of the record, and null where it noted nothing.
+    """
+
+    match: Number
+    leg: Count
+    deal: Count | None
+    seat: Count
+    place: Count
+    entrant: str
+    kind: str
+    detail: str
+    deals_played: int | None = None
+    deals_lost: int | None = None
+    limit_us: int | None = None
+    elapsed_us: int | None = None
+    bank_us: int | None = None
+    sent: str | None = None
+    received: str | None = None
+
+
+class PublishedUsage(Value):
+    """What a bot used in one leg; null where it is not known.
+
+    Memory, traffic and logs are in bytes, `_us` in microseconds of answers, of which `sending_us`
+    was the platform's.
+    """
+
+    match: Number
+    leg: Count
+    seat: Count
+    place: Count
+    entrant: str
+    decisions: int
+    answers: int
+    time_us: int
+    p50_us: int
+    p95_us: int
+    p99_us: int
+    max_us: int
+    sending_us: int | None = None
+    sent_bytes: int
+    received_bytes: int
+    sent_messages: int | None = None
+    received_messages: int | None = None
+    cpu_seconds: float | None = None
+    peak_memory: int | None = None
+    memory_limit: int | None = None
+    memory_kills: int | None = None
+    out_of_memory: bool | None = None
+    throttled_seconds: float | None = None
+    throttled_periods: int | None = None
+    start_seconds: float | None = None
+    log_bytes: int | None = None
+    log_truncated: bool | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+def played_match(result: PublishedResult, faults: tuple[PublishedFault, ...]) -> PlayedMatch:
+    """Return a result as statistics and ratings take it.
+
+    Args:
+        result: The match's.
+        faults: Of this match, in the order of the record.
+
+    Raises:
+        StatsError: The scores do not fit together.
+    """
+    return PlayedMatch(
+        number=result.match,
+        entrants=result.entrants,
+        decks=result.decks,
+        sides=result.sides,
+        faults=tuple((fault.place, fault.kind) for fault in faults),
+    )

@@ -1,0 +1,165 @@
+"""What the record of a match comes to, in the shape in which results are stored and published."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from referee.record import MEASURED, NOBODY, read_record
+from referee.results import SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+    from referee.record import Record
+    from referee.results import ClockUsage, DealResult
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFault:
+    """A fault as a record names it; `place` is the entrant's among those of the match.
+
+    Of one that lost the rest of a leg `deal` is None, `deals_played` counts the deals that were
+    over before, and `deals_lost` those it cost.
+    """
+
+    leg: int
+    deal: int | None
+    seat: int
+    place: int
+    kind: str
+    detail: str
+    deals_played: int | None
+    deals_lost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTimes:
+    """How answers took their time, in microseconds."""
+
+    decisions: int
+    answers: int
+    time_us: int
+    p50_us: int
+    p95_us: int
+    p99_us: int
+    max_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """What a record says of a bot's run in a leg; traffic in bytes."""
+
+    leg: int
+    seat: int
+    place: int
+    times: RecordedTimes
+    sent_bytes: int
+    received_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A record without its deals.
+
+    `decks` holds the scores as [deck][leg][entrant], `times` those of each entrant over all legs.
+    """
+
+    digest: str
+    conditions: str
+    seed_commitment: str
+    totals: tuple[Fraction, ...]
+    decks: tuple[tuple[tuple[Fraction, ...], ...], ...]
+    faults: tuple[RecordedFault, ...]
+    runs: tuple[RecordedRun, ...]
+    times: tuple[RecordedTimes, ...]
+
+
+def read_recorded(path: Path) -> Recorded:
+    """Read what a record comes to, without checking that what it says is true.
+
+    Raises:
+        RecordError: The file is no record, or one of another format.
+        OSError: The file cannot be read.
+    """
+    record = read_record(path)
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    legs = [line for line in lines if line["type"] == "leg"]
+    return Recorded(
+        digest=record.digest,
+        conditions=lines[-1]["conditions"],
+        seed_commitment=record.seed_commitment,
+        totals=record.totals,
+        decks=_deck_scores(record),
+        faults=tuple(
+            _fault(record, line["leg"], fault) for line in legs for fault in line["faults"]
+        ),
+        runs=tuple(
+            _run(record, line, clocks, seat)
+            for line, clocks in zip(legs, record.clocks, strict=True)
+            for seat in range(record.seats)
+        ),
+        times=tuple(_times(record.clock(place)) for place in range(record.seats)),
+    )
+
+
+def _deck_scores(record: Record) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+    """What is not mirrored is one deck of one leg."""
+    if record.match_format != SERIES:
+        return ((record.totals,),)
+    scores = {(deal.deck, deal.leg): deal.scores for deal in record.deals}
+    return tuple(
+        tuple(scores[deck, leg] for leg in range(record.seats)) for deck in range(record.decks)
+    )
+
+
+def _fault(record: Record, leg: int, line: dict[str, Any]) -> RecordedFault:
+    whole_leg = line["deal"] == NOBODY
+    deals = [deal for deal in record.deals if deal.leg == leg]
+    played, lost = _deals_around(deals, line["seat"]) if whole_leg else (None, None)
+    return RecordedFault(
+        leg=leg,
+        deal=None if whole_leg else line["deal"],
+        seat=line["seat"],
+        place=line["entrant"],
+        kind=line["kind"],
+        detail=line["detail"],
+        deals_played=played,
+        deals_lost=lost,
+    )
+
+
+def _deals_around(deals: Sequence[DealResult], seat: int) -> tuple[int, int]:
+    """Return how many deals were over before a seat lost the leg, and how many that cost it."""
+    lost = [
+        seat in deal.lost_by and all(fault.seat != seat for fault in deal.faults) for deal in deals
+    ]
+    return lost.count(False), lost.count(True)
+
+
+def _run(
+    record: Record, line: dict[str, Any], clocks: Sequence[ClockUsage], seat: int
+) -> RecordedRun:
+    return RecordedRun(
+        leg=line["leg"],
+        seat=seat,
+        place=record.entrant_at(line["leg"], seat),
+        times=_times(clocks[seat]),
+        sent_bytes=line[MEASURED]["sent_bytes"][seat],
+        received_bytes=line[MEASURED]["received_bytes"][seat],
+    )
+
+
+def _times(clock: ClockUsage) -> RecordedTimes:
+    return RecordedTimes(
+        decisions=clock.decisions,
+        answers=clock.count,
+        time_us=clock.total_us,
+        p50_us=clock.percentile_us(50),
+        p95_us=clock.percentile_us(95),
+        p99_us=clock.percentile_us(99),
+        max_us=clock.max_us,
+    )

@@ -1,0 +1,109 @@
+"""What a tournament's format makes of what is published of it: the schedule and the final order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena import formats
+from arena.errors import RefusedError
+from arena.formats import Change, ChangeKind, Options, Plan
+from arena.infos import MatchState, TournamentState
+from arena.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from arena.formats import Place, Results, Totals
+    from arena.published import PublishedTournament
+
+
+def rescheduled(
+    tournament: PublishedTournament,
+    schedule: PublishedSchedule,
+    totals: Mapping[int, Totals],
+    seed: bytes,
+) -> PublishedSchedule:
+    """Return the schedule that the format makes, with the states that are published.
+
+    Of a tournament that ended early, and of a format that never ends, it has as many matches as
+    are published.
+
+    Args:
+        tournament: The settings and how the field changed.
+        schedule: As it is published.
+        totals: Of the matches that were played, by number, in the order of their seats.
+        seed: From which the format draws lots.
+
+    Raises:
+        RefusedError: The format cannot hold this.
+        NotFoundError: There is no such format.
+    """
+    plan = plan_of(tournament, seed)
+    number = formats.expected_matches(tournament.tournament_format, plan)
+    if number is not None and number > MOST:
+        raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
+    made = formats.schedule(tournament.tournament_format, plan, results_of(schedule, totals))
+    held = {each.match: each.state for each in schedule.pairings}
+    pairings = made.pairings
+    is_cut = number is None or tournament.stopped or tournament.state != TournamentState.FINISHED
+    if is_cut:
+        pairings = pairings[: len(held)]
+    rounds = {pairing.round for pairing in pairings}
+    return PublishedSchedule(
+        pairings=tuple(
+            PublishedPairing(
+                match=pairing.number,
+                round=pairing.round,
+                stage=pairing.stage,
+                seats=pairing.seats,
+                entrants=tuple(tournament.labels[seat] for seat in pairing.seats),
+                state=held.get(pairing.number, MatchState.PLANNED),
+            )
+            for pairing in pairings
+        ),
+        byes=tuple(
+            PublishedBye(round=bye.round, entrant=bye.entrant)
+            for bye in made.byes
+            if not is_cut or bye.round in rounds
+        ),
+    )
+
+
+def final_order(
+    tournament: PublishedTournament,
+    schedule: PublishedSchedule,
+    totals: Mapping[int, Totals],
+) -> tuple[Place, ...]:
+    """Return the format's own order of the entrants; empty while the seed is secret.
+
+    Raises:
+        RefusedError: The format cannot hold this.
+        NotFoundError: There is no such format.
+    """
+    seed = tournament.playing_seed
+    if seed is None:
+        return ()
+    results = results_of(schedule, totals)
+    return formats.ranking(tournament.tournament_format, plan_of(tournament, seed), results)
+
+
+def plan_of(tournament: PublishedTournament, seed: bytes) -> Plan:
+    """Return a tournament as formats take it."""
+    return Plan(
+        entrants=tournament.starters,
+        seats=tournament.seats,
+        rounds=tournament.rounds,
+        seed=seed,
+        partners=tournament.partners,
+        options=Options.from_dict(tournament.options),
+        changes=tuple(
+            Change(ChangeKind(change.kind), change.entrant, change.after)
+            for change in tournament.changes
+        ),
+    )
+
+
+def results_of(schedule: PublishedSchedule, totals: Mapping[int, Totals]) -> Results:
+    """Return results as formats take them: None for a match that was cancelled."""
+    cancelled = [each.match for each in schedule.pairings if each.state == MatchState.CANCELLED]
+    return {**totals, **dict.fromkeys(cancelled)}
