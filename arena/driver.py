@@ -196,7 +196,8 @@ class Driver:
             partners=info.partners,
         )
         results = queries.results(self._store, info.id)
-        return ledger.plan(self._store, info.id, schedule(info.format, plan, results)) > 0
+        pairings = schedule(info.format, plan, results).pairings
+        return ledger.plan(self._store, info.id, pairings) > 0
 
     def _fill(self, pool: WorkerPool) -> None:
         """Lease matches while workers are idle."""

@@ -113,7 +113,7 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         seed=seed,
         partners=partners,
     )
-    pairings = schedule(options.format, plan, {})
+    pairings = schedule(options.format, plan, {}).pairings
     _check_match(options, rules, tables, seed)
     row = Tournament(
         name=options.name,
