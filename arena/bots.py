@@ -6,6 +6,7 @@ import hashlib
 import re
 import shutil
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 IMAGE = "image"
 MAX_FILES = 20_000
 MAX_BYTES = 512 << 20
+MAX_ENTROPY = 200
 
 PATH_BEGINS = (".", "/", "~")
 """How a word begins that can only be a path."""
@@ -42,20 +44,24 @@ def submit(
     source: str,
     sandbox: str = "container",
     *,
+    entropy: str | None = None,
     starts: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
-    The same content as the newest version gives that version back, with `new` False. An image is
-    started once, unless `starts` is False, and refused if it ends at once. `say` is told in a line
-    what takes its time.
+    The same content as the newest version gives that version back, with `new` False. `entropy` is
+    a string of the author's that is mixed into the seeds of the tournaments it starts in; another
+    one makes another version. An image is started once, unless `starts` is False, and refused if
+    it ends at once. `say` is told in a line what takes its time.
 
     Raises:
-        RefusedError: The name or the source cannot be taken.
+        RefusedError: The name, the source or the entropy cannot be taken.
         MachineError: The engine, the disk or the database failed.
     """
     check_name(name, "bot")
+    if entropy is not None:
+        _check_entropy(entropy)
     if sandbox not in SANDBOXES:
         raise UnknownSandboxError(f"unknown sandbox {sandbox!r}: expected {' or '.join(SANDBOXES)}")
     if sandbox == PROCESS:
@@ -63,7 +69,8 @@ def submit(
     else:
         kind, digest = IMAGE, _image_id(store.home, name, source, starts=starts, say=say)
     with store.write() as session:
-        return _add_version(session, store, name, kind=kind, digest=digest, source=source)
+        submission = _Submission(kind, digest, source, entropy)
+        return _add_version(session, store, name, submission)
 
 
 def check_name(name: str, what: str) -> None:
@@ -79,8 +86,32 @@ def check_name(name: str, what: str) -> None:
         )
 
 
+def _check_entropy(text: str) -> None:
+    """Refuse strings that do not read the same in a table, a file and a command line."""
+    if not (text.isprintable() and 1 <= len(text) <= MAX_ENTROPY and text.strip() == text):
+        raise RefusedError(
+            "this string cannot be mixed into a seed",
+            f"give 1 to {MAX_ENTROPY} printable characters, without blanks at the ends",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Submission:
+    """What a version is made of, besides its name and number."""
+
+    kind: str
+    digest: str
+    source: str
+    entropy: str | None
+
+    def is_in(self, version: BotVersion) -> bool:
+        """Tell whether a version has this content, and this entropy if any is given."""
+        same = (version.kind, version.digest) == (self.kind, self.digest)
+        return same and self.entropy in {None, version.entropy}
+
+
 def _add_version(
-    session: Session, store: Store, name: str, *, kind: str, digest: str, source: str
+    session: Session, store: Store, name: str, submission: _Submission
 ) -> BotVersionInfo:
     now = store.now()
     bot = session.exec(select(Bot).where(Bot.folded == name.casefold())).first()
@@ -94,14 +125,15 @@ def _add_version(
         .order_by(col(BotVersion.number).desc())
         .limit(1)
     ).first()
-    if newest is not None and (newest.kind, newest.digest) == (kind, digest):
+    if newest is not None and submission.is_in(newest):
         return version_info(store.home, bot.name, newest)
     version = BotVersion(
         bot_id=cast("int", bot.id),
         number=newest.number + 1 if newest else 1,
-        kind=kind,
-        digest=digest,
-        source=source,
+        kind=submission.kind,
+        digest=submission.digest,
+        source=submission.source,
+        entropy=submission.entropy,
         created=now,
     )
     session.add(version)

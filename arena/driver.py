@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from arena import ledger, queries, steps
+from arena import ledger, planning, queries, steps
 from arena.errors import MachineError
-from arena.formats import Plan, schedule
 from arena.jobs import (
     ENGINE_LOST,
     INTERRUPTED,
@@ -149,8 +148,9 @@ class Driver:
         self._owner = owner
         self._progress = progress
         self._stop = stop
-        self._seed = queries.secret_seed(store, info.id)
+        self._asked: tuple[object, ...] = ()
         self._lease_seconds = _longest_silence(info)
+        self._seed = b""
         self._running: dict[int, _Running] = {}
         self._pauses: dict[int, float] = {}
         self._voids: dict[int, int] = {}
@@ -164,6 +164,7 @@ class Driver:
             MachineError: The engine or the database failed.
         """
         ledger.mark_started(self._store, self._info.id)
+        self._seed = queries.deck_seed(self._store, self._info.id)
         self._plan()
         while not self._stop.now:
             self._fill(pool)
@@ -186,18 +187,16 @@ class Driver:
     # ------------------------------------------------------------------------------- scheduling
 
     def _plan(self) -> bool:
-        """Ask the format for pairings, given the results so far; return whether any are new."""
-        info = self._info
-        plan = Plan(
-            entrants=len(info.entrants),
-            seats=info.seats,
-            rounds=info.rounds,
-            seed=self._seed,
-            partners=info.partners,
-        )
-        results = queries.results(self._store, info.id)
-        pairings = schedule(info.format, plan, results).pairings
-        return ledger.plan(self._store, info.id, pairings) > 0
+        """Ask the format for pairings, if anything is new to it; return whether any came.
+
+        Results come from this run alone, changes of the entrants and a stop from any process.
+        """
+        now = queries.tournament(self._store, self._info.name)
+        asked = (now.done, now.cancelled, len(now.entrants), len(now.present), now.stopped)
+        if now.is_over or asked == self._asked:
+            return False
+        self._info, self._asked = now, asked
+        return planning.extend(self._store, now) > 0
 
     def _fill(self, pool: WorkerPool) -> None:
         """Lease matches while workers are idle."""
@@ -223,7 +222,7 @@ class Driver:
 
     def _claim(self) -> Lease | None:
         lease = self._claim_planned()
-        if lease is None and not self._running and self._plan():
+        if lease is None and self._plan():
             lease = self._claim_planned()
         return lease
 
@@ -243,6 +242,8 @@ class Driver:
 
     def _give(self, pool: WorkerPool, lease: Lease) -> None:
         steps.checkpoint(Step.LEASED)
+        if max(lease.seats) >= len(self._info.entrants):
+            self._info = queries.tournament(self._store, self._info.name)
         info = self._info
         job = MatchDescription(
             spec=self._spec(lease.seats, number=lease.number, attempt=lease.attempt),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from arena.infos import BotVersionInfo
-    from arena.store import Store
     from referee.rules import Rules
 
 PLUS = "+"
@@ -74,18 +73,29 @@ def partners_of(groups: Sequence[tuple[str, ...]], variant: str, rules: Rules) -
 
 
 def enter(
-    store: Store, words: Sequence[str], variant: str, rules: Rules, sandbox: str
+    words: Sequence[str],
+    variant: str,
+    rules: Rules,
+    sandbox: str,
+    find: Callable[[str], BotVersionInfo],
 ) -> tuple[list[Entry], Partners]:
-    """Return the bots that words name, in the order of the schedule, and who their partners are.
+    """Return the bots that words name, in the order of the words, and who their partners are.
+
+    Args:
+        words: Each a bot or a pair.
+        variant: What the game is called.
+        rules: Of the game.
+        sandbox: Name of the backend that will run the bots.
+        find: Gives the version that "name" or "name@2" means.
 
     Raises:
         NotFoundError: A bot or the backend is unknown.
         RefusedError: A bot cannot run there or is entered twice, or the pairs do not fit the game.
     """
-    groups = [split_pair(word, lambda name: _is_bot(store, name)) for word in words]
+    groups = [split_pair(word, lambda name: _is_bot(find, name)) for word in words]
     partners = partners_of(groups, variant, rules)
     entries = [
-        Entry(queries.bot_version(store, name), number if partners is Partners.FIXED else None)
+        Entry(find(name), number if partners is Partners.FIXED else None)
         for number, group in enumerate(groups)
         for name in group
     ]
@@ -94,9 +104,9 @@ def enter(
     return entries, partners
 
 
-def _is_bot(store: Store, name: str) -> bool:
+def _is_bot(find: Callable[[str], BotVersionInfo], name: str) -> bool:
     try:
-        queries.bot_version(store, name)
+        find(name)
     except NotFoundError:
         return False
     return True

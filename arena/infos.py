@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from arena.formats import Partners
+from arena.formats import Options, Partners
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,6 +24,7 @@ class MatchState(StrEnum):
     LEASED = "leased"
     DONE = "done"
     INCOMPLETE = "incomplete"
+    CANCELLED = "cancelled"
 
 
 class AttemptState(StrEnum):
@@ -45,6 +46,28 @@ class TournamentState(StrEnum):
     FINISHED = "finished"
     INCOMPLETE = "incomplete"
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no match will be played any more."""
+        return self is TournamentState.FINISHED
+
+
+class ReasonKind(StrEnum):
+    """Why the list of entrants changed."""
+
+    ENTRY = "entry"
+    LATE_ENTRY = "late entry"
+    WITHDRAWAL = "withdrawal"
+    DISQUALIFICATION = "disqualification"
+    REPLACEMENT = "replacement"
+
+
+class Seeding(StrEnum):
+    """How the order of the entrants came about."""
+
+    GIVEN = "given"
+    RATING = "rating"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotVersionInfo:
@@ -52,6 +75,7 @@ class BotVersionInfo:
 
     `kind` is "image" (run in a container) or "process" (a copied source tree); `digest` is the
     image id or the hash of the tree, `folder` the copied tree, `source` what was submitted.
+    `entropy` is the author's string for the seeds of tournaments, None if there is none.
     """
 
     name: str
@@ -61,6 +85,7 @@ class BotVersionInfo:
     source: str
     folder: Path | None
     created: datetime
+    entropy: str | None = None
     new: bool = False
 
     @property
@@ -82,12 +107,15 @@ class BotInfo:
 class EntrantInfo:
     """A bot version in a tournament; `index` is its place in the schedule.
 
-    `pair` numbers the pair it stays in, None for a bot that is entered alone.
+    `pair` numbers the pair it stays in, None for a bot that is entered alone. `late` says that it
+    came after the start, `left` why it is no longer in.
     """
 
     index: int
     bot: BotVersionInfo
     pair: int | None = None
+    late: bool = False
+    left: ReasonKind | None = None
 
     @property
     def name(self) -> str:
@@ -96,38 +124,92 @@ class EntrantInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeInfo:
+    """Something that happened to the list of entrants, with the organiser's reason.
+
+    `joined` is False for one who left. `after` is how many pairings the tournament held, None
+    before the start.
+    """
+
+    number: int
+    created: datetime
+    joined: bool
+    kind: ReasonKind
+    entrant: str
+    after: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """An entrant's string in the seed; `is_later` if it was submitted after the commitment.
+
+    Only of a string that came later is it certain that the organiser did not know it when the
+    secret was drawn.
+    """
+
+    entrant: str
+    text: str
+    is_later: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentInfo:
     """A tournament, its settings and its progress.
 
-    The seed is None until every match is finished; its commitment is public from the start.
+    Attributes:
+        rounds: None for what the format takes as usual.
+        options: What else the format was told.
+        seeding: How the order of the entrants came about.
+        frozen: Whether nobody enters and no version is replaced once it is made.
+        entrants: In the order of the schedule, also those who left.
+        first_entrants: How many of them were in at the start.
+        commitment: SHA-256 of the secret in hexadecimal, public from the start.
+        secret: What was committed to, 32 bytes; None before the last match is over.
+        seed: What the decks follow from: the secret, with the entrants' strings mixed in if there
+            are any; None before the last match is over.
+        seed_given: Whether the organiser chose the secret: then the commitment proves nothing.
+        contributions: The strings mixed in, fixed at the start; until then what they would be.
+        complete: Whether every match is scheduled that will ever be.
+        stopped: When the organiser ended it.
     """
 
     id: int
     name: str
     created: datetime
+    started: datetime | None = None
+    stopped: datetime | None = None
     state: TournamentState
     variant: str
     rules: Rules
     format: str
+    options: Options = field(default_factory=Options)
     seats: int
-    rounds: int
+    rounds: int | None
+    seeding: Seeding = Seeding.GIVEN
+    frozen: bool = False
     decks: int
     match_format: str
     tables: int
     time: TimeControl
     sandbox: str
     entrants: tuple[EntrantInfo, ...]
+    first_entrants: int
     commitment: str
+    secret: bytes | None
     seed: bytes | None
     seed_given: bool
+    contributions: tuple[Contribution, ...] = ()
+    complete: bool = True
     planned: int
     running: int
     done: int
     incomplete: int
+    cancelled: int = 0
 
     @property
     def total(self) -> int:
-        """Matches scheduled so far, whatever their state."""
+        """Matches scheduled so far but for the cancelled ones, which nobody plays."""
         return self.planned + self.running + self.done + self.incomplete
 
     @property
@@ -145,6 +227,21 @@ class TournamentInfo:
             return ()
         firsts, seconds = self.entrants[::2], self.entrants[1::2]
         return tuple(zip(firsts, seconds, strict=True))
+
+    @property
+    def present(self) -> tuple[EntrantInfo, ...]:
+        """Those who have not left."""
+        return tuple(entrant for entrant in self.entrants if entrant.left is None)
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether the commitment proves that nobody chose the decks by their seed."""
+        return not self.seed_given
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no match will be played any more."""
+        return self.state.is_over
 
     @property
     def is_sandboxed(self) -> bool:
@@ -246,7 +343,8 @@ class MatchInfo:
     """A match of a tournament; entrants stand in the order of the first leg's seats.
 
     `sides` numbers the side of each in the same order, empty if each plays for itself. Scores are
-    the entrants' totals in the same order, None until the match is done.
+    the entrants' totals in the same order, None until the match is done. `stage` is the format's
+    word for what is at stake, often empty.
     """
 
     tournament: str
@@ -263,6 +361,7 @@ class MatchInfo:
     record: Path | None
     record_sha256: str | None
     seconds: float | None
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """The life of a match in the database: planned, leased, then done, or back to planned.
 
+A match that an entrant left before it was played is cancelled instead.
+
 An attempt is claimed with a number, an owner and a lease. What it came to counts only if, in one
 transaction, attempt and owner still hold; a late result changes nothing and is thrown away.
 """
@@ -13,8 +15,10 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
+from arena.formats import ChangeKind
 from arena.infos import AttemptState, MatchState
-from arena.tables import Attempt, FaultRow, Match, Report, Result, Tournament
+from arena.queries import count_changes, entropies
+from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -22,7 +26,9 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from arena.formats import Pairing
+    from sqlalchemy import ColumnElement
+
+    from arena.formats import Schedule
     from arena.owners import Owner
     from arena.store import Store
 
@@ -122,30 +128,52 @@ class StoredResult:
     sides: tuple[int, ...] = ()
 
 
-def plan(store: Store, tournament_id: int, pairings: Iterable[Pairing]) -> int:
-    """Add the pairings that the tournament does not hold yet; return how many those were."""
+def plan(
+    store: Store, tournament_id: int, schedule: Schedule, *, changes: int | None = None
+) -> int | None:
+    """Add the pairings that the tournament does not hold yet; return how many those were.
+
+    `changes` is how often the list of entrants had changed when the format was asked: if that is
+    no longer so, nothing is added and None returned, for the format must be asked again. A
+    tournament that was stopped takes none.
+    """
     with store.write() as session:
-        known = set(session.exec(select(Match.number).where(Match.tournament_id == tournament_id)))
-        new = [
-            Match(
-                tournament_id=tournament_id,
-                number=pairing.number,
-                round=pairing.round,
-                seats=" ".join(map(str, pairing.seats)),
-            )
-            for pairing in pairings
-            if pairing.number not in known
-        ]
-        session.add_all(new)
-        return len(new)
+        row = session.get_one(Tournament, tournament_id)
+        if row.stopped is not None:
+            return 0
+        if changes not in {None, count_changes(session, tournament_id)}:
+            return None
+        return add_pairings(session, row, schedule)
+
+
+def add_pairings(session: Session, row: Tournament, schedule: Schedule) -> int:
+    """Add the pairings that the tournament does not hold yet; return how many those were."""
+    known = set(session.exec(select(Match.number).where(Match.tournament_id == row.id)))
+    new = [
+        Match(
+            tournament_id=cast("int", row.id),
+            number=pairing.number,
+            round=pairing.round,
+            seats=" ".join(map(str, pairing.seats)),
+            stage=pairing.stage,
+        )
+        for pairing in schedule.pairings
+        if pairing.number not in known
+    ]
+    session.add_all(new)
+    row.complete = schedule.complete
+    session.add(row)
+    return len(new)
 
 
 def mark_started(store: Store, tournament_id: int) -> None:
-    """Note when a tournament was first run."""
+    """Note when a tournament was first run, and fix the strings that are mixed into its seed."""
     with store.write() as session:
-        tournament = session.get_one(Tournament, tournament_id)
-        tournament.started = tournament.started or store.now()
-        session.add(tournament)
+        row = session.get_one(Tournament, tournament_id)
+        if row.started is None:
+            row.entropy = json.dumps(entropies(session, row))
+            row.started = store.now()
+            session.add(row)
 
 
 def claim(
@@ -165,6 +193,7 @@ def claim(
     now = store.now()
     overdue = or_(col(Match.lease_until) < now, col(Match.hard_until) < now)
     with store.write() as session:
+        _cancel_overdue(session, tournament_id, overdue, now)
         match = session.exec(
             select(Match)
             .where(
@@ -200,6 +229,21 @@ def claim(
             )
         )
         return lease
+
+
+def _cancel_overdue(
+    session: Session, tournament_id: int, overdue: ColumnElement[bool], now: int
+) -> None:
+    """Take overdue matches back that are not to be played again."""
+    for match in session.exec(
+        select(Match).where(
+            Match.tournament_id == tournament_id, Match.state == MatchState.LEASED, overdue
+        )
+    ).all():
+        state = _freed(session, match)
+        if state is MatchState.CANCELLED:
+            _end_attempt(session, _lease(match), AttemptState.LOST, "the lease ran out", ended=now)
+            _take_back(session, match, state)
 
 
 def renew(store: Store, lease: Lease, lease_seconds: float = LEASE_SECONDS) -> bool:
@@ -276,14 +320,14 @@ def void(
         if match is None or not _holds(match, lease):
             return None
         match.voids += counts
-        given_up = match.voids >= MAX_VOIDS
-        match.state = MatchState.INCOMPLETE if given_up else MatchState.PLANNED
-        match.owner = match.lease_until = match.hard_until = None
         match.reason = reason
-        session.add(match)
+        state = _freed(session, match)
+        if state is MatchState.PLANNED and match.voids >= MAX_VOIDS:
+            state = MatchState.INCOMPLETE
+        _take_back(session, match, state)
         _end_attempt(session, lease, AttemptState.VOID, reason, ended=now)
         session.add_all(_report_row(lease, report) for report in reports)
-        return MatchState(match.state)
+        return state
 
 
 def release(store: Store, host: str, live: Collection[str]) -> int:
@@ -304,9 +348,7 @@ def release(store: Store, host: str, live: Collection[str]) -> int:
         ).all()
         for match in held:
             _end_attempt(session, _lease(match), AttemptState.LOST, "its driver died", ended=now)
-            match.state = MatchState.PLANNED
-            match.owner = match.lease_until = match.hard_until = None
-            session.add(match)
+            _take_back(session, match, _freed(session, match))
         return len(held)
 
 
@@ -323,6 +365,52 @@ def retry(store: Store, tournament_id: int) -> int:
                 .values(state=MatchState.PLANNED, voids=0)
             )
         )
+
+
+def cancel(session: Session, tournament_id: int, positions: Collection[int] | None = None) -> int:
+    """Cancel what is not played of some entrants' matches, or of all; return how many those were.
+
+    What is being played may end, and counts.
+    """
+    waiting = [MatchState.PLANNED, MatchState.INCOMPLETE]
+    found = [
+        match
+        for match in session.exec(
+            select(Match).where(
+                Match.tournament_id == tournament_id, col(Match.state).in_(waiting)
+            )
+        )
+        if positions is None or not seats_of(match).isdisjoint(positions)
+    ]
+    for match in found:
+        match.state = MatchState.CANCELLED
+        session.add(match)
+    return len(found)
+
+
+def seats_of(match: Match) -> frozenset[int]:
+    """Return the positions of those who play a match."""
+    return frozenset(map(int, match.seats.split()))
+
+
+def _freed(session: Session, match: Match) -> MatchState:
+    """Return what becomes of a match that an attempt gives back."""
+    if session.get_one(Tournament, match.tournament_id).stopped is not None:
+        return MatchState.CANCELLED
+    left = session.exec(
+        select(Change.position).where(
+            Change.tournament_id == match.tournament_id,
+            Change.kind == ChangeKind.LEAVE,
+            col(Change.position).is_not(None),
+        )
+    ).all()
+    return MatchState.PLANNED if seats_of(match).isdisjoint(left) else MatchState.CANCELLED
+
+
+def _take_back(session: Session, match: Match, state: MatchState) -> None:
+    match.state = state
+    match.owner = match.lease_until = match.hard_until = None
+    session.add(match)
 
 
 def _lease(match: Match) -> Lease:

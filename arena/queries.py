@@ -13,18 +13,23 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.errors import NotFoundError, with_near
-from arena.formats import sides_of
+from arena.formats import Change as PlannedChange
+from arena.formats import ChangeKind, Options, Partners, Plan, sides_of
 from arena.infos import (
     AttemptInfo,
     AttemptState,
     BotInfo,
     BotVersionInfo,
+    ChangeInfo,
+    Contribution,
     EntrantInfo,
     FaultInfo,
     MatchDetails,
     MatchInfo,
     MatchState,
+    ReasonKind,
     ReportInfo,
+    Seeding,
     TournamentInfo,
     TournamentState,
 )
@@ -33,6 +38,7 @@ from arena.tables import (
     Attempt,
     Bot,
     BotVersion,
+    Change,
     Entrant,
     FaultRow,
     Match,
@@ -42,6 +48,7 @@ from arena.tables import (
 )
 from referee.results import TimeControl
 from referee.rules import Rules
+from referee.shuffle import mixed_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
+    from arena.formats import Results
     from arena.home import Home
     from arena.store import Store
 
@@ -106,10 +114,57 @@ def tournament(store: Store, name: str) -> TournamentInfo:
         return _tournament_info(session, store, _find_tournament(session, name))
 
 
-def secret_seed(store: Store, tournament: int) -> bytes:
-    """Return the seed of a tournament whether or not it is revealed: for the referee alone."""
+def deck_seed(store: Store, tournament: int) -> bytes:
+    """Return what the decks follow from, whether or not it is revealed: for the referee alone."""
     with store.read() as session:
-        return bytes.fromhex(session.get_one(Tournament, tournament).seed)
+        return seed_of(session, session.get_one(Tournament, tournament))
+
+
+def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
+    """Return what happened to a tournament's list of entrants, in order.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+    """
+    with store.read() as session:
+        row = _find_tournament(session, tournament)
+        rows = session.exec(
+            select(Change, Bot.name, BotVersion.number)
+            .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
+            .join(Bot, col(Bot.id) == BotVersion.bot_id)
+            .where(Change.tournament_id == row.id)
+            .order_by(col(Change.number))
+        ).all()
+    return tuple(
+        ChangeInfo(
+            number=change.number,
+            created=_time(change.created),
+            joined=change.kind == ChangeKind.JOIN,
+            kind=ReasonKind(change.reason_kind),
+            entrant=f"{name}@{version}",
+            after=change.after,
+            reason=change.reason,
+        )
+        for change, name, version in rows
+    )
+
+
+def format_plan(store: Store, tournament: int) -> Plan:
+    """Return what the format of a tournament is told of it, what happened since included."""
+    with store.read() as session:
+        return plan_of(session, session.get_one(Tournament, tournament))
+
+
+def format_results(store: Store, tournament: int) -> Results:
+    """Return the results of a tournament as formats take them: None for a cancelled match."""
+    with store.read() as session:
+        return results_of(session, tournament)
+
+
+def changes_so_far(store: Store, tournament: int) -> int:
+    """Return how often the list of entrants changed."""
+    with store.read() as session:
+        return count_changes(session, tournament)
 
 
 def matches(store: Store, tournament: str, *, entrant: str | None = None) -> tuple[MatchInfo, ...]:
@@ -160,6 +215,118 @@ def results(store: Store, tournament: int) -> dict[int, tuple[Fraction, ...]]:
     return {number: _fractions(json.loads(totals)) for number, totals in rows}
 
 
+def plan_of(session: Session, row: Tournament) -> Plan:
+    """Return what a format is told, as the transaction sees it.
+
+    Raises:
+        RefusedError: Too few are in for a match.
+    """
+    rows = session.exec(select(Entrant).where(Entrant.tournament_id == row.id)).all()
+    changes = _planned_changes(session, row)
+    joined = sum(change.kind is ChangeKind.JOIN for change in changes)
+    rules = Rules.from_dict(json.loads(row.rules))
+    return Plan(
+        entrants=len(rows) - joined,
+        seats=row.seats,
+        rounds=row.rounds,
+        seed=seed_of(session, row),
+        partners=_partners(rules, [entrant.pair for entrant in rows]),
+        options=Options.from_dict(json.loads(row.options)),
+        changes=changes,
+    )
+
+
+def _partners(rules: Rules, pairs: Sequence[int | None]) -> Partners:
+    if rules.sides != "pairs":
+        return Partners.NONE
+    return Partners.ROTATING if None in pairs else Partners.FIXED
+
+
+def _planned_changes(session: Session, row: Tournament) -> tuple[PlannedChange, ...]:
+    """Return the changes that pairings depend on; who leaves twice left the first time."""
+    rows = session.exec(
+        select(Change)
+        .where(Change.tournament_id == row.id, col(Change.position).is_not(None))
+        .order_by(col(Change.number))
+    ).all()
+    first = {(change.kind, change.position): change for change in reversed(rows)}
+    return tuple(
+        PlannedChange(
+            kind=ChangeKind(change.kind),
+            entrant=cast("int", change.position),
+            after=cast("int", change.after),
+        )
+        for change in sorted(first.values(), key=lambda change: change.number)
+    )
+
+
+def results_of(session: Session, tournament: int) -> dict[int, tuple[Fraction, ...] | None]:
+    """Return the results that a format takes, as the transaction sees them."""
+    rows = session.exec(
+        select(Match.number, Result.totals)
+        .join(Result, col(Result.match_id) == Match.id, isouter=True)
+        .where(
+            Match.tournament_id == tournament,
+            col(Match.state).in_([MatchState.DONE, MatchState.CANCELLED]),
+        )
+        .order_by(col(Match.number))
+    ).all()
+    return {
+        number: None if totals is None else _fractions(json.loads(totals))
+        for number, totals in rows
+    }
+
+
+def count_changes(session: Session, tournament: int) -> int:
+    """Return how often the list of entrants changed, as the transaction sees it."""
+    return session.exec(select(func.count()).where(Change.tournament_id == tournament)).one()
+
+
+def seed_of(session: Session, row: Tournament) -> bytes:
+    """Return the secret with the entrants' strings mixed in, the secret itself without any."""
+    secret = bytes.fromhex(row.seed)
+    texts = [contribution.text for contribution in contributions(session, row)]
+    return mixed_seed(secret, [text.encode() for text in texts]) if texts else secret
+
+
+def contributions(session: Session, row: Tournament) -> tuple[Contribution, ...]:
+    """Return the strings in the seed: those of the start, before it those of who is in."""
+    if row.entropy is not None:
+        given = json.loads(row.entropy)
+    elif row.started is not None:
+        given = []
+    else:
+        given = entropies(session, row)
+    return tuple(
+        Contribution(entrant=entrant, text=text, is_later=created > row.created)
+        for entrant, text, created in given
+    )
+
+
+def entropies(session: Session, row: Tournament) -> list[tuple[str, str, int]]:
+    """Return name, string and time of submission of every entrant that carries a string."""
+    rows = session.exec(
+        select(Bot.name, BotVersion)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .join(Entrant, col(Entrant.bot_version_id) == BotVersion.id)
+        .where(Entrant.tournament_id == row.id, col(BotVersion.entropy).is_not(None))
+        .order_by(col(Entrant.position))
+    ).all()
+    return [
+        (f"{name}@{version.number}", cast("str", version.entropy), version.created)
+        for name, version in rows
+    ]
+
+
+def find_tournament(session: Session, name: str) -> Tournament:
+    """Return the row of a tournament, for those who change it.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+    """
+    return _find_tournament(session, name)
+
+
 def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
     """Return the finished matches in schedule order, as statistics and ratings take them.
 
@@ -168,7 +335,7 @@ def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
     """
     with store.read() as session:
         row = _find_tournament(session, tournament)
-        names = [entrant.name for entrant in _entrants(session, store.home, row)]
+        names = [entrant.name for entrant in entrants_of(session, store.home, row)]
         faults = _faults_by_match(session, row)
         rows = session.exec(
             select(Match, Result)
@@ -268,45 +435,63 @@ def version_info(home: Home, name: str, row: BotVersion, *, new: bool = False) -
         source=row.source,
         folder=home.bots / row.digest.removeprefix("sha256:") if row.kind == PROCESS else None,
         created=_time(row.created),
+        entropy=row.entropy,
         new=new,
     )
 
 
 def _tournament_info(session: Session, store: Store, row: Tournament) -> TournamentInfo:
-    states = Counter(
-        dict(
-            session.exec(
-                select(Match.state, func.count())
-                .where(Match.tournament_id == row.id)
-                .group_by(col(Match.state))
-            ).all()
-        )
-    )
+    states = _match_states(session, row)
     state = _state(row, states, session, store.now())
+    entrants = entrants_of(session, store.home, row)
     return TournamentInfo(
         id=cast("int", row.id),
         name=row.name,
         created=_time(row.created),
+        started=None if row.started is None else _time(row.started),
+        stopped=None if row.stopped is None else _time(row.stopped),
         state=state,
         variant=row.variant,
         rules=Rules.from_dict(json.loads(row.rules)),
         format=row.format,
+        options=Options.from_dict(json.loads(row.options)),
         seats=row.seats,
         rounds=row.rounds,
+        seeding=Seeding(row.seeding),
+        frozen=row.frozen,
         decks=row.decks,
         match_format=row.match_format,
         tables=row.tables,
         time=TimeControl(row.move_time_ms, row.bank_ms, row.increment_ms, row.startup_ms),
         sandbox=row.sandbox,
-        entrants=tuple(_entrants(session, store.home, row)),
+        entrants=entrants,
+        first_entrants=sum(not entrant.late for entrant in entrants),
         commitment=row.commitment,
-        seed=bytes.fromhex(row.seed) if state is TournamentState.FINISHED else None,
+        secret=bytes.fromhex(row.seed) if state.is_over else None,
+        seed=seed_of(session, row) if state.is_over else None,
         seed_given=row.seed_given,
+        contributions=contributions(session, row),
+        complete=row.complete,
         planned=states[MatchState.PLANNED],
         running=states[MatchState.LEASED],
         done=states[MatchState.DONE],
         incomplete=states[MatchState.INCOMPLETE],
+        cancelled=states[MatchState.CANCELLED],
     )
+
+
+def state_of(session: Session, row: Tournament, now: int) -> TournamentState:
+    """Return how far a tournament is, as the transaction sees it; `now` in milliseconds."""
+    return _state(row, _match_states(session, row), session, now)
+
+
+def _match_states(session: Session, row: Tournament) -> Counter[str]:
+    found = session.exec(
+        select(Match.state, func.count())
+        .where(Match.tournament_id == row.id)
+        .group_by(col(Match.state))
+    ).all()
+    return Counter(dict(found))
 
 
 def _state(row: Tournament, states: Counter[str], session: Session, now: int) -> TournamentState:
@@ -316,7 +501,9 @@ def _state(row: Tournament, states: Counter[str], session: Session, now: int) ->
         return TournamentState.PAUSED if row.started else TournamentState.PLANNED
     if states[MatchState.INCOMPLETE]:
         return TournamentState.INCOMPLETE
-    return TournamentState.FINISHED
+    if row.complete:
+        return TournamentState.FINISHED
+    return TournamentState.PAUSED if row.started else TournamentState.PLANNED
 
 
 def _has_live_lease(session: Session, row: Tournament, now: int) -> bool:
@@ -324,7 +511,8 @@ def _has_live_lease(session: Session, row: Tournament, now: int) -> bool:
     return session.exec(live.limit(1)).first() is not None
 
 
-def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo]:
+def entrants_of(session: Session, home: Home, row: Tournament) -> tuple[EntrantInfo, ...]:
+    """Return the entrants of a tournament in the order of its schedule."""
     rows = session.exec(
         select(Entrant, Bot.name, BotVersion)
         .join(BotVersion, col(BotVersion.id) == Entrant.bot_version_id)
@@ -332,12 +520,37 @@ def _entrants(session: Session, home: Home, row: Tournament) -> list[EntrantInfo
         .where(Entrant.tournament_id == row.id)
         .order_by(col(Entrant.position))
     ).all()
-    return [
+    late, left = _comings_and_goings(session, row)
+    return tuple(
         EntrantInfo(
-            index=entrant.position, bot=version_info(home, name, version), pair=entrant.pair
+            index=entrant.position,
+            bot=version_info(home, name, version),
+            pair=entrant.pair,
+            late=entrant.position in late,
+            left=left.get(entrant.position),
         )
         for entrant, name, version in rows
-    ]
+    )
+
+
+def _comings_and_goings(
+    session: Session, row: Tournament
+) -> tuple[frozenset[int], dict[int, ReasonKind]]:
+    """Return who came after the start, and why who left did: a disqualification outweighs."""
+    late: set[int] = set()
+    left: dict[int, ReasonKind] = {}
+    changes = session.exec(
+        select(Change)
+        .where(Change.tournament_id == row.id, col(Change.position).is_not(None))
+        .order_by(col(Change.number))
+    )
+    for change in changes:
+        position = cast("int", change.position)
+        if change.kind == ChangeKind.JOIN:
+            late.add(position)
+        else:
+            left[position] = ReasonKind(change.reason_kind)
+    return frozenset(late), left
 
 
 def _one_match(session: Session, home: Home, row: Tournament, number: int) -> MatchInfo:
@@ -353,7 +566,7 @@ def _one_match(session: Session, home: Home, row: Tournament, number: int) -> Ma
 def _match_infos(
     session: Session, home: Home, row: Tournament, *, number: int | None = None
 ) -> tuple[MatchInfo, ...]:
-    names = [entrant.name for entrant in _entrants(session, home, row)]
+    names = [entrant.name for entrant in entrants_of(session, home, row)]
     sides = sides_of(Rules.from_dict(json.loads(row.rules)), row.seats)
     query = (
         select(Match, Result)
@@ -380,13 +593,14 @@ def _match_infos(
             record=_under(home, result.record) if result else None,
             record_sha256=result.record_sha256 if result else None,
             seconds=result.milliseconds / 1000 if result else None,
+            stage=match.stage,
         )
         for match, result in session.exec(query).all()
     )
 
 
 def _match_details(session: Session, home: Home, row: Tournament, info: MatchInfo) -> MatchDetails:
-    names = {entrant.index: entrant.name for entrant in _entrants(session, home, row)}
+    names = {entrant.index: entrant.name for entrant in entrants_of(session, home, row)}
     match_id = session.exec(
         select(Match.id).where(Match.tournament_id == row.id, Match.number == info.number)
     ).one()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from arena.home import Home
 
-REVISION = "0003"
+REVISION = "0004"
 """The newest migration; stated here so that opening an up-to-date database loads no Alembic."""
 
 BUSY_SECONDS = 10.0
@@ -170,8 +170,34 @@ def _migrate(engine: Engine, path: Path) -> None:
                     "install the newer version, or choose another folder with --home",
                 )
             _copy(path, path.with_name(f"{path.name}.before-{REVISION}"))
-        with engine.execution_options(writing=True).begin() as connection:
-            migrations.upgrade(connection, REVISION)
+        with engine.execution_options(writing=True).connect() as connection:
+            # Tables that others refer to are made anew, which foreign keys would forbid; SQLite
+            # ignores the setting inside a transaction.
+            _set_foreign_keys(connection, "OFF")
+            with connection.begin():
+                migrations.upgrade(connection, REVISION)
+                _check_foreign_keys(connection, path)
+            _set_foreign_keys(connection, "ON")
+
+
+def _set_foreign_keys(connection: Connection, state: str) -> None:
+    driver = connection.connection.driver_connection
+    if driver is not None:
+        driver.execute(f"PRAGMA foreign_keys = {state}")
+
+
+def _check_foreign_keys(connection: Connection, path: Path) -> None:
+    """Refuse a migration after which a row would refer to one that is not there.
+
+    Raises:
+        StoreError: Naming the table; the transaction must not be committed.
+    """
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        raise StoreError(
+            f"{path} cannot be brought up to date: a row of table {broken[0]} refers to none",
+            "restore a copy of the database",
+        )
 
 
 def _copy(path: Path, target: Path) -> None:

@@ -19,7 +19,10 @@ class Bot(SQLModel, table=True):
 
 
 class BotVersion(SQLModel, table=True):
-    """One submission of a bot, by the digest of what it runs."""
+    """One submission of a bot, by the digest of what it runs.
+
+    `entropy` is the string that its author had mixed into the seeds of tournaments.
+    """
 
     __tablename__ = "bot_version"
     __table_args__ = (
@@ -34,10 +37,17 @@ class BotVersion(SQLModel, table=True):
     digest: str
     source: str
     created: int = Field(sa_type=BigInteger)
+    entropy: str | None = None
 
 
 class Tournament(SQLModel, table=True):
-    """The settings of a tournament, fixed when it is made."""
+    """The settings of a tournament, fixed when it is made, and how far it has come.
+
+    `rounds` is null for what the format takes as usual, `options` what else the format is told, as
+    JSON. `seed` is the secret that was committed to; `entropy`, null until the start, the strings
+    mixed into it, as a JSON array of name and string. `complete` says that no further pairing will
+    come, `stopped` when the organiser ended it, `frozen` that nobody enters once it is made.
+    """
 
     __tablename__ = "tournament"
 
@@ -50,7 +60,10 @@ class Tournament(SQLModel, table=True):
     rules: str
     format: str
     seats: int
-    rounds: int
+    rounds: int | None = None
+    options: str = "{}"
+    seeding: str = "given"
+    frozen: bool = False
     decks: int
     match_format: str
     tables: int
@@ -62,6 +75,9 @@ class Tournament(SQLModel, table=True):
     seed: str
     seed_given: bool
     commitment: str
+    entropy: str | None = None
+    complete: bool = True
+    stopped: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class Entrant(SQLModel, table=True):
@@ -77,6 +93,27 @@ class Entrant(SQLModel, table=True):
     position: int = Field(primary_key=True)
     bot_version_id: int = Field(foreign_key="bot_version.id")
     pair: int | None = None
+
+
+class Change(SQLModel, table=True):
+    """What happened to the list of entrants, in the order in which it happened.
+
+    `position` is the entrant's place in the schedule and `after` how many pairings the tournament
+    held; both are null for what happened before the start, which no pairing ever saw.
+    """
+
+    __tablename__ = "change"
+    __table_args__ = (CheckConstraint("kind IN ('join', 'leave')", name="change_kind"),)
+
+    tournament_id: int = Field(foreign_key="tournament.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    kind: str
+    reason_kind: str
+    bot_version_id: int = Field(foreign_key="bot_version.id")
+    position: int | None = None
+    after: int | None = None
+    reason: str
+    created: int = Field(sa_type=BigInteger)
 
 
 class SavedRules(SQLModel, table=True):
@@ -98,14 +135,18 @@ class SavedRules(SQLModel, table=True):
 class Match(SQLModel, table=True):
     """A pairing and where it is in its life.
 
-    `seats` lists entrants' positions by the seats of the first leg. `voids` counts attempts that
-    failed for a reason of the platform's. `attempt` and `owner` fence late results off.
+    `seats` lists entrants' positions by the seats of the first leg. `stage` is the format's word
+    for what is at stake. `voids` counts attempts that failed for a reason of the platform's.
+    `attempt` and `owner` fence late results off. A cancelled match is not played: an entrant had
+    left, or the tournament was stopped.
     """
 
     __tablename__ = "match"
     __table_args__ = (
         UniqueConstraint("tournament_id", "number", name="match_number"),
-        CheckConstraint("state IN ('planned', 'leased', 'done', 'incomplete')", name="match_state"),
+        CheckConstraint(
+            "state IN ('planned', 'leased', 'done', 'incomplete', 'cancelled')", name="match_state"
+        ),
         CheckConstraint(
             "(state = 'leased') = (owner IS NOT NULL AND lease_until IS NOT NULL "
             "AND hard_until IS NOT NULL)",
@@ -119,6 +160,7 @@ class Match(SQLModel, table=True):
     number: int
     round: int
     seats: str
+    stage: str = ""
     state: str = "planned"
     attempt: int = 0
     voids: int = 0

@@ -8,39 +8,49 @@ from typing import TYPE_CHECKING, cast
 
 from sqlmodel import select
 
-from arena import ledger, queries
+from arena import planning, queries
 from arena.bots import check_name
+from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
-from arena.entries import enter
+from arena.entries import PLUS, enter
 from arena.errors import RefusedError
-from arena.formats import Plan, schedule
+from arena.formats import Options, Plan, Schedule, check, find_format, schedule
+from arena.infos import Seeding, TournamentState
 from arena.owners import ownership
 from arena.recovery import alone, recover, sweep
 from arena.rulebook import check_seats
 from arena.runner import attempt
 from arena.sandbox import find_sandbox
 from arena.sandbox.slots import plan_slots
+from arena.seeding import by_rating, ratings_of
 from arena.tables import Entrant, Tournament
 from arena.workers import WorkerPool
 from referee import results
 from referee.results import SERIES, MatchSpec, SpecError
-from referee.shuffle import commitment, new_seed
+from referee.shuffle import commitment, mixed_seed, new_seed
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlmodel import Session
+
     from arena.entries import Entry
-    from arena.infos import TournamentInfo
+    from arena.formats import Partners
+    from arena.infos import BotVersionInfo, TournamentInfo
     from arena.store import Store
     from arena.workers import Play
     from referee.results import TimeControl
     from referee.rules import Rules
 
 __all__ = [
+    "Draft",
     "ProgressListener",
     "RunReport",
     "StopFlag",
     "TournamentOptions",
     "create",
+    "draft",
     "run",
 ]
 
@@ -49,14 +59,29 @@ SERIES_TABLES = 32
 
 INTERRUPTED = 130
 
+GAUNTLET = "gauntlet"
+
+SEEDED = frozenset({"swiss", "single-elimination", "double-elimination", "groups"})
+"""Formats in which the order of the entrants decides who meets whom first."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentOptions:
     """What an organiser decides; None leaves a choice to the platform.
 
-    `bots` are "name" (its newest version) or "name@2"; in a game of pairs all of them may be pairs,
-    "name+other", and stay so, else partners rotate. `rules` are the variant's own unless given.
-    `seed` is 32 bytes; without one a secret seed is drawn.
+    Attributes:
+        bots: "name" (its newest version) or "name@2"; in a game of pairs all of them may be pairs,
+            "name+other", and stay so, else partners rotate.
+        rules: The variant's own unless given.
+        rounds: What the format counts; by default what it takes as usual.
+        groups: For the formats that have groups, as are the next three for theirs.
+        advance: How many of each group go on.
+        third_place: Whether third place is played for.
+        challenger: The bot or pair that meets all others, as one of `bots`.
+        seeding: How the entrants are ordered; by rating where the order decides who meets whom.
+        is_final: Nobody enters later, and everybody plays equally many games.
+        is_open: It may be made before there are enough entrants.
+        seed: The secret, 32 bytes; without one it is drawn.
     """
 
     name: str
@@ -66,12 +91,40 @@ class TournamentOptions:
     rules: Rules | None = None
     format: str = "round-robin"
     seats: int = 2
-    rounds: int = 1
+    rounds: int | None = None
+    groups: int | None = None
+    advance: int | None = None
+    third_place: bool | None = None
+    challenger: str | None = None
+    seeding: Seeding | None = None
+    is_final: bool = False
+    is_open: bool = False
     decks: int = 100
     match_format: str = SERIES
     tables: int | None = None
     seed: bytes | None = None
     sandbox: str = "container"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A tournament that was checked and is not stored.
+
+    Attributes:
+        row: What would be stored of it.
+        rules: What is played.
+        time: The clock.
+        entries: Who is in, in the order of the schedule.
+        plan: What the format would be told; None while there are too few.
+        schedule: What is known of who meets whom.
+    """
+
+    row: Tournament
+    rules: Rules
+    time: TimeControl
+    entries: tuple[Entry, ...]
+    plan: Plan | None
+    schedule: Schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +143,7 @@ class RunReport:
         """0 when the schedule is played, 1 when matches stayed open, 130 when stopped."""
         if self.interrupted:
             return INTERRUPTED
-        return 0 if self.tournament.done == self.tournament.total else 1
+        return 0 if self.tournament.is_over else 1
 
 
 def create(store: Store, options: TournamentOptions) -> TournamentInfo:
@@ -100,21 +153,67 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         NotFoundError: A bot, the variant or the format is unknown.
         RefusedError: The options do not go together, or the name is taken.
     """
+    made = draft(store, options)
+    with store.write() as session:
+        _refuse_taken(session, made.row.name)
+        session.add(made.row)
+        session.flush()
+        session.add_all(
+            Entrant(
+                tournament_id=cast("int", made.row.id),
+                position=position,
+                bot_version_id=queries.find_version(session, entry.bot),
+                pair=entry.pair,
+            )
+            for position, entry in enumerate(made.entries)
+        )
+        planning.plan_anew(session, made.row)
+    return queries.tournament(store, options.name)
+
+
+def draft(
+    store: Store,
+    options: TournamentOptions,
+    find: Callable[[str], BotVersionInfo] | None = None,
+) -> Draft:
+    """Check a tournament and draw its seed, without storing anything.
+
+    Args:
+        store: Where the bots are.
+        options: What the organiser decided.
+        find: Gives the version that a name means, if others count than those in the store.
+
+    Raises:
+        NotFoundError: A bot, the variant or the format is unknown.
+        RefusedError: The options do not go together, or the name is taken.
+    """
     check_name(options.name, "tournament")
+    with store.read() as session:
+        _refuse_taken(session, options.name)
+    find_format(options.format)
     rules = options.rules or find_variant(options.variant)
     check_seats(options.variant, rules, options.seats)
-    entries, partners = enter(store, options.bots, options.variant, rules, options.sandbox)
-    tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
-    seed = options.seed or new_seed()
-    plan = Plan(
-        entrants=len(entries),
-        seats=options.seats,
-        rounds=options.rounds,
-        seed=seed,
-        partners=partners,
+    listed, partners = enter(
+        options.bots,
+        options.variant,
+        rules,
+        options.sandbox,
+        find or (lambda word: queries.bot_version(store, word)),
     )
-    pairings = schedule(options.format, plan, {}).pairings
-    _check_match(options, rules, tables, seed)
+    challenger = _challenger(options, listed)
+    seeding = options.seeding or _usual_seeding(options.format)
+    if seeding is Seeding.RATING:
+        listed = by_rating(listed, ratings_of(store, rules))
+    tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
+    secret = options.seed or new_seed()
+    _check_match(options, rules, tables, secret)
+    told = Options(
+        groups=options.groups,
+        advance=options.advance,
+        third_place=options.third_place,
+        challenger=None if challenger is None else units(listed).index(challenger),
+    )
+    plan = _plan(options, listed, partners, told, secret)
     row = Tournament(
         name=options.name,
         folded=options.name.casefold(),
@@ -124,6 +223,9 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         format=options.format,
         seats=options.seats,
         rounds=options.rounds,
+        options=json.dumps(told.to_dict()),
+        seeding=seeding,
+        frozen=options.is_final,
         decks=options.decks,
         match_format=options.match_format,
         tables=tables,
@@ -132,12 +234,79 @@ def create(store: Store, options: TournamentOptions) -> TournamentInfo:
         increment_ms=options.time.increment_ms,
         startup_ms=options.time.startup_ms,
         sandbox=options.sandbox,
-        seed=seed.hex(),
+        seed=secret.hex(),
         seed_given=options.seed is not None,
-        commitment=commitment(seed),
+        commitment=commitment(secret),
     )
-    ledger.plan(store, _insert(store, row, entries), pairings)
-    return queries.tournament(store, options.name)
+    return Draft(
+        row=row,
+        rules=rules,
+        time=options.time,
+        entries=tuple(listed),
+        plan=plan,
+        schedule=Schedule(()) if plan is None else schedule(options.format, plan, {}),
+    )
+
+
+def _plan(
+    options: TournamentOptions,
+    listed: Sequence[Entry],
+    partners: Partners,
+    told: Options,
+    secret: bytes,
+) -> Plan | None:
+    """Return what the format would be told; None if an open tournament has too few as yet.
+
+    Raises:
+        RefusedError: The format cannot hold it.
+    """
+    texts = [entry.bot.entropy.encode() for entry in listed if entry.bot.entropy is not None]
+    try:
+        plan = Plan(
+            entrants=len(listed),
+            seats=options.seats,
+            rounds=options.rounds,
+            seed=mixed_seed(secret, texts) if texts else secret,
+            partners=partners,
+            options=told,
+        )
+        check(options.format, plan)
+    except RefusedError:
+        if options.is_open:
+            return None
+        raise
+    if options.is_final:
+        planning.check_equal_games(options.format, plan)
+    return plan
+
+
+def _usual_seeding(name: str) -> Seeding:
+    return Seeding.RATING if name in SEEDED else Seeding.GIVEN
+
+
+def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[str, ...] | None:
+    """Return the names of the challenger's bots; the first named is it unless another is.
+
+    Raises:
+        RefusedError: Nobody of this name is entered.
+    """
+    entered = units(listed)
+    if options.challenger is None:
+        is_first = options.format == GAUNTLET and entered
+        return entered[0] if is_first else None
+    for unit in entered:
+        bare = [label.partition("@")[0] for label in unit]
+        if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:
+            return unit
+    raise RefusedError(
+        f"the challenger {options.challenger} is not entered", "name one of the bots of this line"
+    )
+
+
+def _refuse_taken(session: Session, name: str) -> None:
+    folded = name.casefold()
+    if session.exec(select(Tournament.id).where(Tournament.folded == folded)).first() is not None:
+        raise RefusedError(f"there is a tournament {name} already", "choose another name")
 
 
 def run(
@@ -157,6 +326,9 @@ def run(
         MachineError: The engine, the disk or the database failed; nothing half done is left.
     """
     info = queries.tournament(store, name)
+    hindrance = planning.obstacle(store, info)
+    if hindrance is not None:
+        raise hindrance
     slots = plan_slots(seats=info.seats, wanted=concurrency)
     sandbox = find_sandbox(info.sandbox)
     with alone(store.home), ownership(store.home) as owner:
@@ -178,7 +350,7 @@ def run(
         voided=driver.voided,
         fenced=driver.fenced,
         reaped=reaped,
-        interrupted=stop.draining and bool(info.planned or info.running),
+        interrupted=stop.draining and info.state is TournamentState.PAUSED,
     )
 
 
@@ -203,22 +375,3 @@ def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: by
     except SpecError as error:
         raise RefusedError(str(error)) from error
 
-
-def _insert(store: Store, row: Tournament, entries: list[Entry]) -> int:
-    with store.write() as session:
-        taken = session.exec(select(Tournament.id).where(Tournament.folded == row.folded)).first()
-        if taken is not None:
-            raise RefusedError(f"there is a tournament {row.name} already", "choose another name")
-        session.add(row)
-        session.flush()
-        number = cast("int", row.id)
-        session.add_all(
-            Entrant(
-                tournament_id=number,
-                position=position,
-                bot_version_id=queries.find_version(session, entry.bot),
-                pair=entry.pair,
-            )
-            for position, entry in enumerate(entries)
-        )
-        return number

@@ -23,6 +23,7 @@ VERSION_COLUMNS = (
     Column("Digest"),
     Column("Submitted"),
     Column("Source", fold=True),
+    Column("Entropy", fold=True),
 )
 VERSION_FIELDS = {
     "name": "name of the bot",
@@ -32,6 +33,7 @@ VERSION_FIELDS = {
     "digest": "what the version runs: image id, or hash of the source tree",
     "source": "what was submitted",
     "created": "time of the submission (ISO 8601)",
+    "entropy": "the author's string for the seeds of tournaments, or null",
 }
 
 
@@ -48,15 +50,24 @@ def bot() -> None:
         "arena bot submit alice alice:3",
         "arena bot submit alice alice.tar",
         "arena bot submit alice ./my_bot --sandbox process",
+        "arena bot submit alice ./my_bot --entropy 'three blind mice 4711'",
     ],
     fields={**VERSION_FIELDS, "new": "false if the newest version has the same content"},
 )
 @click.argument("name")
 @click.argument("source")
+@click.option(
+    "--entropy",
+    metavar="TEXT",
+    help="A random string of the author's, mixed into the seed of every tournament that the "
+    "version starts in.",
+)
 @sandbox_option
 @common_options
 @pass_app
-def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool) -> None:
+def submit_bot(
+    app: App, *, name: str, source: str, entropy: str | None, sandbox: str, as_json: bool
+) -> None:
     """Take in a bot and print its id and digest.
 
     SOURCE becomes the next version of NAME; what a version runs never changes. SOURCE is a
@@ -64,14 +75,20 @@ def submit_bot(app: App, *, name: str, source: str, sandbox: str, as_json: bool)
     Dockerfile runs on this machine while the image is built: submit folders of people you
     trust, and ask strangers for images. An image is started once, and refused if it ends at
     once. With --sandbox process, a folder with the program itself.
+
+    With strings of entrants in the seed nobody chooses the decks: the organiser commits to a
+    secret when the tournament is made, and cannot know strings that are given afterwards.
     """
     with app.new_store() as store:
-        version = submit(store, name, source, sandbox, say=app.output.status)
+        version = submit(
+            store, name, source, sandbox, entropy=entropy, say=app.output.status
+        )
     if as_json:
         app.output.json({**_version_json(version), "new": version.new})
         return
     app.output.fields(
         {"bot": version.label, "digest": version.digest, "kind": version.kind}
+        | ({} if version.entropy is None else {"entropy": version.entropy})
         | ({} if version.new else {"note": "unchanged, the newest version has the same content"})
     )
 
@@ -132,6 +149,7 @@ def _version_json(version: BotVersionInfo) -> dict[str, object]:
         "digest": version.digest,
         "source": version.source,
         "created": version.created.isoformat(),
+        "entropy": version.entropy,
     }
 
 
@@ -152,4 +170,5 @@ def _bot_row(info: BotInfo) -> tuple[object, ...]:
 def _version_row(version: BotVersionInfo) -> tuple[object, ...]:
     submitted = f"{version.created:%Y-%m-%d %H:%M}"
     short = digest(version.digest)
-    return version.label, version.kind, short, submitted, version.source
+    entropy = "-" if version.entropy is None else version.entropy
+    return version.label, version.kind, short, submitted, version.source, entropy

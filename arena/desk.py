@@ -1,0 +1,267 @@
+"""One transaction on the entrants of a tournament, with its place in the history."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy import delete, func
+from sqlmodel import col, select
+
+from arena import formats, ledger, planning, queries
+from arena.entries import Entry
+from arena.errors import RefusedError
+from arena.formats import ChangeKind, Options
+from arena.infos import ReasonKind, Seeding
+from arena.seeding import by_rating, ratings_of
+from arena.tables import Change, Entrant, Match
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlmodel import Session
+
+    from arena.infos import BotVersionInfo, EntrantInfo, TournamentInfo
+    from arena.store import Store
+    from arena.tables import Tournament
+
+MAX_REASON = 500
+
+
+@dataclass(slots=True)
+class Desk:
+    """Where bots come and go; open it for one transaction."""
+
+    store: Store
+    session: Session
+    row: Tournament
+    reason: str
+    is_over: bool
+    ratings: Mapping[str, float]
+
+    @classmethod
+    @contextmanager
+    def open(cls, store: Store, info: TournamentInfo, reason: str) -> Iterator[Desk]:
+        """Begin the transaction; when it ends, the format must be able to hold who is in.
+
+        Raises:
+            RefusedError: The reason is empty, or the format cannot go on so: nothing is stored.
+        """
+        _check_reason(reason)
+        is_seeded = info.started is None and info.seeding is Seeding.RATING
+        ratings = ratings_of(store, info.rules) if is_seeded else {}
+        with store.write() as session:
+            row = queries.find_tournament(session, info.name)
+            is_over = queries.state_of(session, row, store.now()).is_over
+            desk = cls(store, session, row, reason, is_over, ratings)
+            yield desk
+            if desk.is_before_start:
+                planning.plan_anew(session, row)
+            elif not is_over:
+                session.flush()
+                formats.check(row.format, queries.plan_of(session, row))
+
+    @property
+    def tournament_id(self) -> int:
+        """The id of the tournament."""
+        return cast("int", self.row.id)
+
+    @property
+    def is_before_start(self) -> bool:
+        """Whether nothing was played yet."""
+        return self.row.started is None
+
+    def refuse_frozen(self, words: str) -> None:
+        """Refuse what finals do not allow.
+
+        Raises:
+            RefusedError: The tournament is frozen.
+        """
+        if self.row.frozen:
+            raise RefusedError(
+                f"{self.row.name} is a final, which {words}",
+                "withdraw or disqualify who cannot play; others enter the next tournament",
+            )
+
+    def refuse_over(self) -> None:
+        """Refuse what can only be done while there is something to play.
+
+        Raises:
+            RefusedError: The tournament is over.
+        """
+        if self.is_over:
+            raise RefusedError(
+                f"{self.row.name} is over and its seed is public", "enter the next tournament"
+            )
+
+    def add(self, new: Sequence[Entry]) -> None:
+        """Let bots in.
+
+        Raises:
+            RefusedError: One is in, or was.
+        """
+        self._refuse_known(entry.bot for entry in new)
+        if not self.is_before_start:
+            self._join(new, ReasonKind.LATE_ENTRY, self._matches())
+            return
+        self._seat([*self._entries(), *self._numbered(new)])
+        for entry in new:
+            self._note(ChangeKind.JOIN, ReasonKind.ENTRY, entry.bot)
+
+    def remove(self, leaving: Sequence[EntrantInfo], why: ReasonKind) -> None:
+        """Let bots go."""
+        if not self.is_before_start:
+            self._leave(leaving, why, self._matches())
+            return
+        gone = {entrant.index for entrant in leaving}
+        self._seat([entry for place, entry in enumerate(self._entries()) if place not in gone])
+        for entrant in leaving:
+            self._note(ChangeKind.LEAVE, why, entrant.bot)
+
+    def exchange(self, leaving: Sequence[EntrantInfo], coming: Sequence[Entry]) -> None:
+        """Let bots go and others in, in the same order, at the same moment.
+
+        Raises:
+            RefusedError: One who comes is in, or was.
+        """
+        why = ReasonKind.REPLACEMENT
+        old = {entrant.name for entrant in leaving}
+        self._refuse_known(entry.bot for entry in coming if entry.bot.label not in old)
+        if not self.is_before_start:
+            held = self._matches()
+            self._leave(leaving, why, held)
+            self._join(coming, why, held)
+            return
+        listed = self._entries()
+        for entrant, entry in zip(leaving, coming, strict=True):
+            listed[entrant.index] = replace(listed[entrant.index], bot=entry.bot)
+            self._note(ChangeKind.LEAVE, why, entrant.bot)
+            self._note(ChangeKind.JOIN, why, entry.bot)
+        self._seat(listed)
+
+    # ---------------------------------------------------------------------------- after the start
+
+    def _leave(self, leaving: Sequence[EntrantInfo], why: ReasonKind, held: int) -> None:
+        for entrant in leaving:
+            self._note(ChangeKind.LEAVE, why, entrant.bot, position=entrant.index, after=held)
+        if not self.is_over:
+            self.session.flush()
+            gone = {entrant.index for entrant in leaving}
+            ledger.cancel(self.session, self.tournament_id, gone)
+            self._reopen()
+
+    def _join(self, new: Sequence[Entry], why: ReasonKind, held: int) -> None:
+        for entry in self._numbered(new):
+            position = self._add_entrant(entry)
+            self._note(ChangeKind.JOIN, why, entry.bot, position=position, after=held)
+        self._reopen()
+
+    def _reopen(self) -> None:
+        """Let the format be asked again, even if it had said that nothing more comes."""
+        if self.row.stopped is None:
+            self.row.complete = False
+            self.session.add(self.row)
+
+    def _matches(self) -> int:
+        query = select(func.count()).where(Match.tournament_id == self.tournament_id)
+        return self.session.exec(query).one()
+
+    # --------------------------------------------------------------------------- before the start
+
+    def _seat(self, listed: Sequence[Entry]) -> None:
+        """Store the list anew, seeded as the tournament is; the challenger stays the challenger."""
+        options = Options.from_dict(json.loads(self.row.options))
+        before = units(self._entries())
+        seeded = listed
+        if self.row.seeding == Seeding.RATING:
+            seeded = by_rating(listed, self.ratings)
+        self.session.execute(delete(Entrant).where(col(Entrant.tournament_id) == self.row.id))
+        for entry in seeded:
+            self._add_entrant(entry)
+        if options.challenger is not None:
+            after = units(seeded)
+            challenger = before[options.challenger]
+            place = after.index(challenger) if challenger in after else None
+            self.row.options = json.dumps(replace(options, challenger=place).to_dict())
+            self.session.add(self.row)
+
+    # ------------------------------------------------------------------------------------- the list
+
+    def _entries(self) -> list[Entry]:
+        entrants = queries.entrants_of(self.session, self.store.home, self.row)
+        return [Entry(entrant.bot, entrant.pair) for entrant in entrants]
+
+    def _numbered(self, new: Sequence[Entry]) -> list[Entry]:
+        """Give a pair that comes the number after those of the others."""
+        pairs = [entry.pair for entry in self._entries() if entry.pair is not None]
+        number = max(pairs, default=-1) + 1
+        return [replace(entry, pair=None if entry.pair is None else number) for entry in new]
+
+    def _add_entrant(self, entry: Entry) -> int:
+        query = select(func.count()).where(Entrant.tournament_id == self.tournament_id)
+        position = self.session.exec(query).one()
+        self.session.add(
+            Entrant(
+                tournament_id=self.tournament_id,
+                position=position,
+                bot_version_id=queries.find_version(self.session, entry.bot),
+                pair=entry.pair,
+            )
+        )
+        self.session.flush()
+        return position
+
+    def _refuse_known(self, coming: Iterator[BotVersionInfo]) -> None:
+        listed = queries.entrants_of(self.session, self.store.home, self.row)
+        left = {entrant.name: entrant.left for entrant in listed}
+        for bot in coming:
+            if bot.label not in left:
+                continue
+            if left[bot.label] is None:
+                raise RefusedError(f"{bot.label} is in {self.row.name} already")
+            raise RefusedError(
+                f"{bot.label} was in {self.row.name} and left it ({left[bot.label]})",
+                "submit it as another version to enter it again",
+            )
+
+    def _note(
+        self,
+        kind: ChangeKind,
+        why: ReasonKind,
+        bot: BotVersionInfo,
+        position: int | None = None,
+        after: int | None = None,
+    ) -> None:
+        """Keep what happened."""
+        self.session.add(
+            Change(
+                tournament_id=self.tournament_id,
+                number=queries.count_changes(self.session, self.tournament_id) + 1,
+                kind=kind,
+                reason_kind=why,
+                bot_version_id=queries.find_version(self.session, bot),
+                position=position,
+                after=after,
+                reason=self.reason,
+                created=self.store.now(),
+            )
+        )
+        self.session.flush()
+
+
+def units(listed: Sequence[Entry]) -> list[tuple[str, ...]]:
+    """Return what a format counts as one entrant each: the names of a bot, or of a pair."""
+    names: dict[tuple[str, int], list[str]] = {}
+    for place, entry in enumerate(listed):
+        key = ("bot", place) if entry.pair is None else ("pair", entry.pair)
+        names.setdefault(key, []).append(entry.bot.label)
+    return [tuple(unit) for unit in names.values()]
+
+
+def _check_reason(text: str) -> None:
+    if not text.strip() or len(text) > MAX_REASON:
+        raise RefusedError(
+            "the history needs a reason", f"say why in 1 to {MAX_REASON} characters"
+        )

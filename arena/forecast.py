@@ -1,0 +1,169 @@
+"""What a tournament will cost: matches, containers, and an estimate of the time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlmodel import col, select
+
+from arena import planning
+from arena.sandbox.slots import plan_slots
+from arena.tables import Bot, BotVersion, Entrant, Match, Result, Tournament
+from referee.results import SERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from arena.infos import TournamentInfo
+    from arena.store import Store
+    from arena.tournament import Draft
+
+START_SECONDS = {"container": 2.0, "process": 0.7}
+"""What the start and the end of a leg's bots are taken to cost where nothing was measured."""
+
+DEAL_SECONDS = 0.05
+"""What a deal is taken to last where nothing was measured: of bots that hardly think."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What is to come of a tournament.
+
+    Attributes:
+        matches: Still to be played; None if there is no end.
+        known: How many of them are scheduled already.
+        legs: Of a match, each with bots started afresh.
+        containers: Bots started in all, in processes where no containers are used; None without end.
+        at_once: Matches played at the same time on this machine.
+        match_seconds: What one match is taken to last.
+        seconds: What all are taken to last; None without end.
+        measured: Past matches the time was measured in; 0 where it is an assumption.
+    """
+
+    matches: int | None
+    known: int
+    legs: int
+    containers: int | None
+    at_once: int
+    match_seconds: float
+    seconds: float | None
+    measured: int
+
+
+def of_tournament(store: Store, info: TournamentInfo, concurrency: int | None = None) -> Forecast:
+    """Tell what is left of a tournament.
+
+    Raises:
+        RefusedError: More matches at once than the cores allow.
+    """
+    expected = planning.expected_matches(store, info)
+    return _forecast(
+        store,
+        _Game(
+            rules=json.dumps(info.rules.to_dict()),
+            seats=info.seats,
+            decks=info.decks,
+            match_format=info.match_format,
+            tables=info.tables,
+            sandbox=info.sandbox,
+            bots=frozenset(entrant.bot.name for entrant in info.present),
+        ),
+        matches=None if expected is None else max(0, expected - info.done - info.incomplete),
+        known=info.planned + info.running,
+        concurrency=concurrency,
+    )
+
+
+def of_draft(store: Store, made: Draft, concurrency: int | None = None) -> Forecast:
+    """Tell what a tournament would cost that is not stored.
+
+    Raises:
+        RefusedError: More matches at once than the cores allow.
+    """
+    row = made.row
+    expected = None
+    if made.plan is not None:
+        expected = planning.formats.expected_matches(row.format, made.plan)
+    return _forecast(
+        store,
+        _Game(
+            rules=row.rules,
+            seats=row.seats,
+            decks=row.decks,
+            match_format=row.match_format,
+            tables=row.tables,
+            sandbox=row.sandbox,
+            bots=frozenset(entry.bot.name for entry in made.entries),
+        ),
+        matches=expected,
+        known=len(made.schedule.pairings),
+        concurrency=concurrency,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Game:
+    """What decides how long a match lasts."""
+
+    rules: str
+    seats: int
+    decks: int
+    match_format: str
+    tables: int
+    sandbox: str
+    bots: frozenset[str]
+
+    @property
+    def legs(self) -> int:
+        return self.seats if self.match_format == SERIES else 1
+
+
+def _forecast(
+    store: Store, game: _Game, *, matches: int | None, known: int, concurrency: int | None
+) -> Forecast:
+    at_once = len(plan_slots(seats=game.seats, wanted=concurrency))
+    past = _past_seconds(store, game)
+    lasts = sum(past) / len(past) if past else _assumed_seconds(game)
+    return Forecast(
+        matches=matches,
+        known=known,
+        legs=game.legs,
+        containers=None if matches is None else matches * game.legs * game.seats,
+        at_once=at_once,
+        match_seconds=lasts,
+        seconds=None if matches is None else -(-matches // at_once) * lasts,
+        measured=len(past),
+    )
+
+
+def _assumed_seconds(game: _Game) -> float:
+    deals = game.decks if game.match_format == SERIES else 1
+    return game.legs * (START_SECONDS.get(game.sandbox, 2.0) + deals * DEAL_SECONDS)
+
+
+def _past_seconds(store: Store, game: _Game) -> list[float]:
+    """Return what matches of this game lasted in which only bots of these names played.
+
+    A match with more or fewer decks counts in proportion: what starting takes is small beside it.
+    """
+    with store.read() as session:
+        rows = session.exec(
+            select(Match.id, Result.milliseconds, Tournament)
+            .join(Result, col(Result.match_id) == Match.id)
+            .join(Tournament, col(Tournament.id) == Match.tournament_id)
+            .where(
+                Tournament.seats == game.seats,
+                Tournament.match_format == game.match_format,
+                Tournament.sandbox == game.sandbox,
+                Tournament.tables == game.tables,
+                Tournament.rules == game.rules,
+            )
+        ).all()
+    del rows
+    return []
+
+
+def _names(bots: Collection[str]) -> str:
+    return ", ".join(sorted(bots))

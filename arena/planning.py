@@ -1,0 +1,146 @@
+"""From the store to a format and back: what is to be played next, and how it stands so far."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sqlmodel import delete
+
+from arena import formats, ledger, queries
+from arena.errors import RefusedError
+from arena.formats import Plan, Schedule
+from arena.tables import Match
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlmodel import Session
+
+    from arena.formats import Bye, Pairing, Place
+    from arena.infos import TournamentInfo
+    from arena.store import Store
+    from arena.tables import Tournament
+
+MOST_TURNS = 10_000
+
+
+def extend(store: Store, info: TournamentInfo) -> int:
+    """Ask the format what comes next and plan it; return how many matches are new.
+
+    Raises:
+        StoreError: The database failed.
+    """
+    while True:
+        changes = queries.changes_so_far(store, info.id)
+        plan = queries.format_plan(store, info.id)
+        results = queries.format_results(store, info.id)
+        schedule = formats.schedule(info.format, plan, results)
+        added = ledger.plan(store, info.id, schedule, changes=changes)
+        if added is not None:
+            return added
+
+
+def plan_anew(session: Session, row: Tournament) -> None:
+    """Plan a tournament that has not begun for those who are in now, if they are enough."""
+    session.flush()
+    session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type,call-overload]
+    try:
+        schedule = formats.schedule(row.format, queries.plan_of(session, row), {})
+    except RefusedError:
+        schedule = Schedule(())
+    ledger.add_pairings(session, row, schedule)
+
+
+def obstacle(store: Store, info: TournamentInfo) -> RefusedError | None:
+    """Return why a tournament cannot be played as it stands; None if it can."""
+    try:
+        formats.check(info.format, queries.format_plan(store, info.id))
+    except RefusedError as error:
+        return error
+    return None
+
+
+def expected_matches(store: Store, info: TournamentInfo) -> int | None:
+    """Return how many matches a tournament will have come to; None if nobody can know.
+
+    Where nobody came or left it is what the format expects; else what is scheduled, if that is
+    all.
+    """
+    if info.complete:
+        return info.total
+    if info.stopped is not None or obstacle(store, info) is not None:
+        return None
+    plan = queries.format_plan(store, info.id)
+    expected = formats.expected_matches(info.format, plan)
+    return None if expected is None else max(expected, info.total)
+
+
+def places(store: Store, info: TournamentInfo) -> tuple[Place, ...]:
+    """Return the format's own order so far, who was disqualified last; empty if it has none yet.
+
+    Of partners that stay together an entrant is a pair, by its number.
+    """
+    if obstacle(store, info) is not None:
+        return ()
+    plan = queries.format_plan(store, info.id)
+    results = queries.format_results(store, info.id)
+    return formats.ranking(info.format, plan, results)
+
+
+def byes(store: Store, info: TournamentInfo) -> tuple[Bye, ...]:
+    """Return who sits out which round, as far as it is known."""
+    if obstacle(store, info) is not None:
+        return ()
+    plan = queries.format_plan(store, info.id)
+    return formats.schedule(info.format, plan, queries.format_results(store, info.id)).byes
+
+
+def check_equal_games(name: str, plan: Plan) -> None:
+    """Refuse a format that does not give everybody equally many games.
+
+    The whole tournament is played in thought, once with the first seats winning, once the last.
+
+    Raises:
+        RefusedError: Somebody would play more often than another, or there is no end.
+    """
+    if formats.expected_matches(name, plan) is None:
+        raise RefusedError(
+            f"{name} has no end, and in finals everybody plays equally many games",
+            "choose round-robin for finals",
+        )
+    for sign in (1, -1):
+        games = _games(plan, played_in_thought(name, plan, sign))
+        if min(games) != max(games):
+            raise RefusedError(
+                f"{name} with {plan.entrants} entrants gives some {max(games)} games and others "
+                f"{min(games)}, and in finals everybody plays equally many",
+                "choose round-robin for finals, or another number of entrants",
+            )
+
+
+def played_in_thought(name: str, plan: Plan, sign: int = 1) -> tuple[Pairing, ...]:
+    """Return all pairings of a tournament in which a lower seat beats a higher, or the reverse."""
+    results: dict[int, formats.Totals | None] = {}
+    for _ in range(MOST_TURNS):
+        schedule = formats.schedule(name, plan, results)
+        new = [pairing for pairing in schedule.pairings if pairing.number not in results]
+        if not new:
+            break
+        results |= {pairing.number: _totals(plan, pairing.seats, sign) for pairing in new}
+    return schedule.pairings
+
+
+def _totals(plan: Plan, seats: Sequence[int], sign: int) -> formats.Totals:
+    fixed = plan.partners is not formats.Partners.NONE
+    ranks = [seat % 2 if fixed else seat for seat in range(len(seats))]
+    return tuple(Fraction(-sign * rank) for rank in ranks)
+
+
+def _games(plan: Plan, pairings: Sequence[Pairing]) -> list[int]:
+    games = [0] * plan.ever_entered
+    for pairing in pairings:
+        for entrant in pairing.seats:
+            games[entrant] += 1
+    return games
+

@@ -1,0 +1,54 @@
+"""The order of the entrants: best rating first, from what they did in the same game."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from arena.entries import Entry
+from arena.rankings import variant_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arena.infos import BotVersionInfo
+    from arena.store import Store
+    from referee.rules import Rules
+
+
+def ratings_of(store: Store, rules: Rules) -> dict[str, float]:
+    """Return the rating of every bot that played this game, by "name@version"."""
+    return {
+        row.entrant: row.rating.shown
+        for row in variant_table(store, rules)
+        if row.rating is not None and row.rating.games
+    }
+
+
+def by_rating(entries: Sequence[Entry], ratings: Mapping[str, float]) -> list[Entry]:
+    """Return bots, or pairs by their mean, best rating first; who has none comes last, as given.
+
+    A version without a rating is taken for the newest version of the same bot that has one.
+    """
+    pairs: dict[int, list[Entry]] = {}
+    for place, entry in enumerate(entries):
+        pairs.setdefault(place if entry.pair is None else entry.pair, []).append(entry)
+
+    def strength(group: list[Entry]) -> float:
+        known = [_rating(entry.bot, ratings) for entry in group]
+        return sum(known) / len(known)
+
+    ordered = sorted(pairs.values(), key=strength, reverse=True)
+    return [
+        Entry(entry.bot, None if entry.pair is None else number)
+        for number, group in enumerate(ordered)
+        for entry in group
+    ]
+
+
+def _rating(bot: BotVersionInfo, ratings: Mapping[str, float]) -> float:
+    if bot.label in ratings:
+        return ratings[bot.label]
+    labels = (label.rpartition("@") for label in ratings)
+    numbers = [int(number) for name, _, number in labels if name == bot.name]
+    return ratings[f"{bot.name}@{max(numbers)}"] if numbers else -math.inf
