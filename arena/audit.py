@@ -30,7 +30,7 @@ from arena.documents import (
     record_path,
 )
 from arena.errors import ArenaError, NotFoundError
-from arena.formats import sides_of
+from arena.formats import ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
 from arena.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
 from arena.published import (
@@ -61,14 +61,24 @@ __all__ = ["Audit", "Difference", "audit"]
 SHOWN = 200
 """Characters of a value that a difference shows."""
 
-PROCESSES = "spawn"
+PARALLEL_FROM = 4 << 20
+"""Bytes of records below which other processes would take longer to start than they save."""
 
 # What values that do not fit together may raise in what computes with them.
-_UNFIT = (ArenaError, ValueError, LookupError, ArithmeticError, TypeError, RecursionError)
+_UNFIT = (
+    ArenaError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
 
 _OPEN = {MatchState.PLANNED, MatchState.LEASED, MatchState.INCOMPLETE}
 
 Item = TypeVar("Item")
+Told = TypeVar("Told", PublishedFault, PublishedUsage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,16 +203,26 @@ class _Auditor:
         self._check_schedule(tournament, schedule, results)
         self._check_files(schedule)
         recorded = self._check_records(tournament, schedule)
-        published = self._from_records(tournament, schedule, results, recorded)
+        with _fitting(RESULTS):
+            published = self._from_records(tournament, schedule, results, recorded)
         self._check_documents(published)
 
     def unproved(self) -> tuple[str, ...]:
-        """Return what the folder leaves to trust, given what was known from elsewhere."""
+        """Return what a folder that holds leaves to trust, given what was known from elsewhere."""
+        tournament = self._read(TOURNAMENT, PublishedTournament)
         unproved = [
             "that the programs with these digests are those their authors submitted: they know",
-            "times, memory, bytes and what is told of faults: they are what the organiser measured",
+            "times, memory, bytes, dates, reasons, and what is told of faults: the organiser noted it",
             "that no attempt was given up for what it would have come to: see attempts.csv",
         ]
+        if tournament.seed_given:
+            unproved.append("that the seed came by chance: the organiser chose it")
+        if tournament.entropy:
+            unproved.append(
+                "that whoever gave a text for the seed did not know the organiser's secret"
+            )
+        if tournament.stopped is not None:
+            unproved.append("that its end came by chance: the organiser ended the tournament")
         if self.committed is None:
             unproved.append(
                 "that the commitment was published before the first match: give it as you noted it"
@@ -303,7 +323,16 @@ class _Auditor:
         with _fitting(TOURNAMENT):
             rules = Rules.from_dict(tournament.rules)
             tournament.spec(1, tuple(range(tournament.seats)))
-        self._equal(TOURNAMENT, "rules", rules.to_dict(), tournament.rules)
+            self._check_pairs(tournament)
+        self._equal(TOURNAMENT, "rules", _as_json(rules.to_dict()), tournament.rules)
+
+    def _check_pairs(self, tournament: PublishedTournament) -> None:
+        """Two that follow each other are a pair where pairs stay together; else nobody is."""
+        pairs = [entrant.pair for entrant in tournament.entrants]
+        fixed = tournament.partners is Partners.FIXED
+        numbers = pairs[::2] if fixed else [None] * len(pairs)
+        expected = [number for number in numbers for _ in range(1 + fixed)]
+        self._equal(TOURNAMENT, "pairs of the entrants", expected, pairs)
 
     def _check_seed(self, tournament: PublishedTournament) -> None:
         if self.committed is not None:
@@ -314,7 +343,18 @@ class _Auditor:
             return
         fitting = commitment(bytes.fromhex(tournament.seed))
         self._equal(TOURNAMENT, "commitment (SHA-256 of the seed)", fitting, tournament.commitment)
-        self.proved.append(f"the seed is the one committed to: {tournament.commitment}")
+        state = tournament.state
+        self._equal(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
+        starters = tournament.labels[: tournament.starters]
+        for number, each in enumerate(tournament.entropy):
+            if each.entrant not in starters:
+                place = f"entropy[{number}].entrant"
+                _differ(TOURNAMENT, place, "an entrant of the beginning", each.entrant)
+        mixed = f", with the texts of {len(tournament.entropy)} entrants mixed in"
+        self.proved.append(
+            f"the seed is the one committed to: {tournament.commitment}"
+            f"{mixed if tournament.entropy else ''}"
+        )
 
     # ------------------------------------------------------------------------------- the schedule
 
@@ -325,12 +365,13 @@ class _Auditor:
         results: Sequence[PublishedResult],
     ) -> None:
         """Every match that was to be played has one result, and no other has."""
-        left = {change.entrant for change in tournament.changes if change.kind == "leave"}
+        left = {change.position for change in tournament.changes if change.kind == ChangeKind.LEAVE}
+        self._check_pairings(tournament, schedule)
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}].state (match {each.match})"
             if tournament.seed is not None and each.state in _OPEN:
                 _differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
-            gone = tournament.stopped or left & set(each.seats)
+            gone = tournament.stopped is not None or left & set(each.seats)
             if each.state == MatchState.CANCELLED and not gone:
                 _differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
         expected = [each.match for each in _done(schedule)]
@@ -339,18 +380,32 @@ class _Auditor:
             self._equal(RESULTS, f"[{at}].match", number, other)
         self._equal(RESULTS, "number of results", len(expected), len(found))
 
+    def _check_pairings(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
+        """Every match has a number of its own, and its seats are taken by entrants."""
+        before = 0
+        for number, each in enumerate(schedule.pairings):
+            place = f"pairings[{number}]"
+            if each.match <= before:
+                _differ(SCHEDULE, f"{place}.match", f"more than {before}", str(each.match))
+            before = each.match
+            self._equal(SCHEDULE, f"{place}.seats", tournament.seats, len(each.seats))
+            with _fitting(SCHEDULE):
+                names = [tournament.labels[seat] for seat in each.seats]
+            self._equal(SCHEDULE, f"{place}.entrants", names, list(each.entrants))
+
     def _check_schedule(
         self,
         tournament: PublishedTournament,
         schedule: PublishedSchedule,
         results: Sequence[PublishedResult],
     ) -> None:
-        if tournament.playing_seed is None:
+        seed = tournament.playing_seed
+        if seed is None:
             self.proved.append("nothing of the schedule, which may depend on the seed")
             return
         totals = {result.match: result.totals for result in results}
         with _fitting(SCHEDULE):
-            expected = rescheduled(tournament, schedule, totals, tournament.playing_seed)
+            expected = rescheduled(tournament, schedule, totals, seed)
         self._same(
             SCHEDULE,
             json_bytes(expected.model_dump(mode="json")),
@@ -377,7 +432,8 @@ class _Auditor:
             for each in _done(schedule)
         ]
         recorded: dict[int, Recorded] = {}
-        with _mapped(self.processes, len(jobs)) as mapped:
+        size = sum(self._sums[record_path(job.spec.match)].size for job in jobs)
+        with _mapped(min(self.processes, len(jobs)) if size >= PARALLEL_FROM else 1) as mapped:
             for job, found in zip(jobs, mapped(_referee, jobs), strict=True):
                 if isinstance(found, Difference):
                     raise _DifferenceError(found)
@@ -472,7 +528,7 @@ class _Auditor:
                 # Older arenas did not note what a lost leg cost.
                 if told.deals_played is None and told.deals_lost is None:
                     known |= {"deals_played": None, "deals_lost": None}
-                yield told.model_copy(update=known)
+                yield _told(told, known)
 
     def _usage(
         self,
@@ -487,7 +543,7 @@ class _Auditor:
                 known = asdict(run)
                 times = known.pop("times")
                 names = pairings[number].entrants
-                yield told.model_copy(update=known | times | {"entrant": names[run.place]})
+                yield _told(told, known | times | {"entrant": names[run.place]})
 
     def _check_documents(self, published: Published) -> None:
         with _fitting(RESULTS):
@@ -525,7 +581,10 @@ def _referee(job: _Job) -> Recorded | Difference:
     if difference is not None:
         place = f"line {difference.line}, {difference.field}"
         return Difference(name, place, difference.expected, difference.found)
-    return read_recorded(path)
+    try:
+        return read_recorded(path)
+    except _UNFIT as error:
+        return Difference(name, "what was measured", "what a record holds", repr(error))
 
 
 def _check_head(job: _Job, name: str, path: Path) -> None:
@@ -534,7 +593,7 @@ def _check_head(job: _Job, name: str, path: Path) -> None:
         text = file.readline()
     try:
         line = json.loads(text)
-        expected = {**header(job.spec), "engine": line["engine"]}
+        expected = {**_as_json(header(job.spec)), "engine": line["engine"]}
         if job.seed is None:
             expected["seed_commitment"] = job.commitment or line["seed_commitment"]
     except _UNFIT as error:
@@ -547,13 +606,13 @@ def _check_head(job: _Job, name: str, path: Path) -> None:
 
 @contextmanager
 def _mapped(
-    processes: int, jobs: int
+    processes: int,
 ) -> Iterator[Callable[[Callable[[_Job], Item], Sequence[_Job]], Iterable[Item]]]:
-    """Give a `map` that works in so many processes, in this one if that is enough."""
-    if min(processes, jobs) <= 1:
+    """Give a `map` that works in so many processes, or in this one."""
+    if processes <= 1:
         yield map
         return
-    with ProcessPoolExecutor(min(processes, jobs), mp_context=get_context(PROCESSES)) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:
             yield pool.map
         finally:
@@ -567,11 +626,16 @@ def _done(schedule: PublishedSchedule) -> list[PublishedPairing]:
     return [each for each in schedule.pairings if each.state == MatchState.DONE]
 
 
+def _told(claimed: Told, known: dict[str, Any]) -> Told:
+    """Return a row in which what the record tells is as it tells it."""
+    return type(claimed)(**claimed.model_dump() | known)
+
+
 def _by_match(
-    claimed: Iterable[Item], recorded: Mapping[int, Recorded], name: str
-) -> dict[int, list[Item]]:
+    claimed: Iterable[Told], recorded: Mapping[int, Recorded], name: str
+) -> dict[int, list[Told]]:
     """Return the rows of each match in their order; rows of no match are a difference."""
-    rows: dict[int, list[Item]] = {number: [] for number in recorded}
+    rows: dict[int, list[Told]] = {number: [] for number in recorded}
     for number, row in enumerate(claimed):
         match = row.match
         if match not in rows:
@@ -607,6 +671,11 @@ def _compare(file: str, place: str, expected: object, found: object) -> None:
             _differ(file, place, f"{len(expected)} items", str(len(found)))
     elif expected != found:
         _differ(file, place, _shown(expected), _shown(found))
+
+
+def _as_json(value: object) -> Any:
+    """Return a value as it comes back from JSON, lists for tuples."""
+    return json.loads(json.dumps(value))
 
 
 def _match_of(row: object) -> str:

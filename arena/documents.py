@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from arena.formats import Partners
 from arena.gamelist import game_list
 from arena.manifest import json_bytes
 from arena.published import (
@@ -22,11 +23,13 @@ from arena.published import (
     played_match,
 )
 from arena.ratings import RATINGS, fold
+from arena.rescheduling import final_order
 from arena.standings import standings
 from arena.stats import by_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from arena.published import PublishedResult, PublishedTournament, Value
     from arena.ratings import Rating
@@ -115,7 +118,11 @@ def documents(published: Published) -> dict[str, bytes]:
     played = published.played()
     labels = tuple(dict.fromkeys(published.tournament.labels))
     resources = _resources(published)
-    tables = _standings(played, labels)
+    tables = {
+        "bots": _table(played, labels),
+        "pairs": _pairs_table(played),
+        "format_order": _format_order(published),
+    }
     ratings = _ratings(played, labels)
     return {
         TOURNAMENT: json_bytes(_json(published.tournament)),
@@ -142,11 +149,32 @@ def documents(published: Published) -> dict[str, bytes]:
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _standings(played: Sequence[PlayedMatch], labels: Sequence[str]) -> dict[str, list[Row]]:
-    """The table of the bots, and in games of pairs that of the pairs."""
-    paired = by_pairs(played) if any(match.sides for match in played) else ()
-    pairs = sorted({label for match in paired for label in match.entrants})
-    return {"bots": _table(played, labels), "pairs": _table(paired, pairs) if paired else []}
+def _pairs_table(played: Sequence[PlayedMatch]) -> list[Row]:
+    """The table of the pairs that have played, in games of pairs."""
+    if not any(match.sides for match in played):
+        return []
+    paired = by_pairs(played)
+    return _table(paired, sorted({label for match in paired for label in match.entrants}))
+
+
+def _format_order(published: Published) -> list[Row]:
+    """The format's own order of the entrants; nothing while the seed is secret."""
+    tournament = published.tournament
+    totals = {result.match: result.totals for result in published.results}
+    names = tournament.labels
+    if tournament.partners is Partners.FIXED:
+        names = tuple(map("+".join, zip(names[::2], names[1::2], strict=True)))
+    return [
+        {
+            "rank": place.rank,
+            "entrant": names[place.entrant],
+            "columns": {
+                title: str(value) if isinstance(value, Fraction) else value
+                for title, value in place.columns
+            },
+        }
+        for place in final_order(tournament, published.schedule, totals)
+    ]
 
 
 def _table(played: Sequence[PlayedMatch], labels: Sequence[str]) -> list[Row]:
@@ -287,7 +315,7 @@ def _rounds(published: Published) -> dict[int, int]:
 
 
 def _values_csv(
-    kind: type[Value], values: Iterable[Value], leave_out: Set[str] = frozenset()
+    kind: type[Value], values: Iterable[Value], leave_out: AbstractSet[str] = frozenset()
 ) -> bytes:
     names = [name for name in kind.model_fields if name not in leave_out]
     return _csv(_list(values), names)

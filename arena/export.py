@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, cast
 from arena import queries
 from arena.documents import RECORDS, Published, documents, record_path
 from arena.errors import MachineError, RefusedError
-from arena.holdings import holdings
-from arena.infos import AttemptInfo, AttemptState, MatchState
+from arena.formats import ChangeKind
+from arena.holdings import changes, holdings
+from arena.infos import AttemptInfo, AttemptState, MatchState, ReasonKind
 from arena.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
 from arena.published import (
     PublishedAttempt,
+    PublishedChange,
     PublishedEntrant,
+    PublishedEntropy,
     PublishedFault,
     PublishedPairing,
     PublishedResult,
@@ -27,6 +30,7 @@ from arena.published import (
     PublishedUsage,
 )
 from arena.recorded import read_recorded
+from arena.rescheduling import rescheduled
 from referee.record import RecordError
 
 if TYPE_CHECKING:
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from arena.published import Value
     from arena.recorded import Recorded, RecordedRun
     from arena.store import Store
-    from arena.tables import Attempt, FaultRow, Report, Result
+    from arena.tables import Attempt, Change, FaultRow, Report, Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +128,8 @@ def _write(
             sums[path] = _copy_record(store, number, holding.result, part / path)
             recorded[number] = _read(part / path, number)
             watch(len(recorded))
-    for path, data in documents(_published(info, held, recorded)).items():
+    published = _published(store, info, held, recorded)
+    for path, data in documents(published).items():
         (part / path).write_bytes(data)
         sums[path] = sum_of(part / path)
     manifest = chained(sums.items())
@@ -166,16 +171,21 @@ def _read(path: Path, match: int) -> Recorded:
 
 
 def _published(
-    info: TournamentInfo, held: Sequence[Holding], recorded: dict[int, Recorded]
+    store: Store,
+    info: TournamentInfo,
+    held: Sequence[Holding],
+    recorded: dict[int, Recorded],
 ) -> Published:
     labels = tuple(entrant.name for entrant in info.entrants)
     done = [holding for holding in held if holding.match.number in recorded]
+    tournament = _tournament(info, changes(store, info.id))
+    results = tuple(_result(holding, recorded[holding.match.number], labels) for holding in done)
+    pairings = tuple(_pairing(holding, labels) for holding in held)
+    schedule = PublishedSchedule(pairings=pairings, byes=())
     return Published(
-        tournament=_tournament(info),
-        schedule=PublishedSchedule(
-            pairings=tuple(_pairing(holding, labels) for holding in held), byes=()
-        ),
-        results=tuple(_result(holding, recorded[holding.match.number], labels) for holding in done),
+        tournament=tournament,
+        schedule=_with_byes(tournament, schedule, results, queries.deck_seed(store, info.id)),
+        results=results,
         attempts=tuple(
             _attempt(holding.match.number, attempt)
             for holding in held
@@ -193,11 +203,28 @@ def _published(
     )
 
 
-def _tournament(info: TournamentInfo) -> PublishedTournament:
+def _with_byes(
+    tournament: PublishedTournament,
+    schedule: PublishedSchedule,
+    results: Sequence[PublishedResult],
+    seed: bytes,
+) -> PublishedSchedule:
+    """Who rests is stored nowhere: it follows from the schedule, if there is one yet."""
+    totals = {result.match: result.totals for result in results}
+    try:
+        byes = rescheduled(tournament, schedule, totals, seed).byes
+    except RefusedError:
+        return schedule
+    return schedule.model_copy(update={"byes": byes})
+
+
+def _tournament(info: TournamentInfo, changed: Sequence[tuple[Change, str]]) -> PublishedTournament:
     return PublishedTournament(
         engine=version("bura-arena"),
         name=info.name,
         created=info.created.isoformat(),
+        started=None if info.started is None else info.started.isoformat(),
+        stopped=None if info.stopped is None else info.stopped.isoformat(),
         state=info.state,
         variant=info.variant,
         rules=info.rules.to_dict(),
@@ -209,9 +236,10 @@ def _tournament(info: TournamentInfo) -> PublishedTournament:
         sandbox=info.sandbox,
         tournament_format=info.format,
         rounds=info.rounds,
-        options={},
+        options=info.options.to_dict(),
         partners=info.partners,
-        seeding="given",
+        seeding=info.seeding,
+        frozen=info.frozen,
         entrants=tuple(
             PublishedEntrant(
                 name=entrant.bot.name,
@@ -222,13 +250,27 @@ def _tournament(info: TournamentInfo) -> PublishedTournament:
             )
             for entrant in info.entrants
         ),
-        starters=len(info.entrants),
-        changes=(),
-        stopped=False,
-        entropy=None,
+        starters=info.first_entrants,
+        changes=tuple(_change(change, label) for change, label in changed),
+        entropy=tuple(
+            PublishedEntropy(entrant=each.entrant, text=each.text, is_later=each.is_later)
+            for each in info.contributions
+        ),
         commitment=info.commitment,
-        seed=None if info.seed is None else info.seed.hex(),
+        seed=None if info.secret is None else info.secret.hex(),
         seed_given=info.seed_given,
+    )
+
+
+def _change(change: Change, label: str) -> PublishedChange:
+    return PublishedChange(
+        kind=ChangeKind(change.kind),
+        entrant=label,
+        position=change.position,
+        after=change.after,
+        reason_kind=ReasonKind(change.reason_kind),
+        reason=change.reason,
+        created=_time(change.created).isoformat(),
     )
 
 
@@ -240,7 +282,7 @@ def _pairing(holding: Holding, labels: Sequence[str]) -> PublishedPairing:
     return PublishedPairing(
         match=holding.match.number,
         round=holding.match.round,
-        stage="",
+        stage=holding.match.stage,
         seats=_seats(holding),
         entrants=tuple(labels[seat] for seat in _seats(holding)),
         state=MatchState(holding.match.state),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from sqlmodel import col, select
 
-from arena.tables import Attempt, FaultRow, Match, Report, Result
+from arena.tables import Attempt, Bot, BotVersion, Change, FaultRow, Match, Report, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +61,19 @@ def holdings(store: Store, tournament: int) -> tuple[Holding, ...]:
         for match, result in rows
         for number in [cast("int", match.id)]
     )
+
+
+def changes(store: Store, tournament: int) -> tuple[tuple[Change, str], ...]:
+    """Return what happened to the list of entrants, in order, each with the entrant's label."""
+    with store.read() as session:
+        rows = session.exec(
+            select(Change, Bot.name, BotVersion.number)
+            .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
+            .join(Bot, col(Bot.id) == BotVersion.bot_id)
+            .where(Change.tournament_id == tournament)
+            .order_by(col(Change.number))
+        ).all()
+    return tuple((change, f"{name}@{version}") for change, name, version in rows)
 
 
 def _by_match(session: Session, tournament: int, table: type[Row]) -> defaultdict[int, list[Row]]:

@@ -1,4 +1,4 @@
-"""The list of an exported folder's files, chained by hash: whoever knows its head knows them all."""
+"""The list of an exported folder's files, chained by hash: its head stands for them all."""
 
 from __future__ import annotations
 

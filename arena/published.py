@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
-from arena.formats import Partners
-from arena.infos import AttemptState, MatchState, TournamentState
+from arena.formats import ChangeKind, Partners
+from arena.infos import AttemptState, MatchState, ReasonKind, Seeding, TournamentState
 from arena.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
@@ -67,34 +67,47 @@ class PublishedEntrant(Value):
 
 
 class PublishedEntropy(Value):
-    """A text that an author had mixed into the seed."""
+    """A text that an entrant had mixed into the seed.
 
-    name: str
+    `is_later` says that it was submitted after the commitment was published.
+    """
+
+    entrant: str
     text: str
+    is_later: bool
 
 
 class PublishedChange(Value):
-    """An entrant that joined or left when the schedule held `after` matches, and why."""
+    """An entrant that joined or left, and why.
 
-    kind: str
-    entrant: Count
-    after: Count
-    reason_kind: str
+    `position` is its number and `after` how many matches the schedule held; both are null for what
+    happened before the start, which no pairing ever saw.
+    """
+
+    kind: ChangeKind
+    entrant: str
+    position: Count | None
+    after: Count | None
+    reason_kind: ReasonKind
     reason: str
+    created: str
 
 
 class PublishedTournament(Value):
     """The settings of a tournament, fixed when it was made, and its seed once it is revealed.
 
     `entrants` are all there ever were, those of the beginning first: `starters` counts these.
-    `seed` is what was committed to; `entropy` is mixed into it, null where nobody gave any.
-    `stopped` says that the organiser ended it before its schedule was played.
+    `seed` is what was committed to; `entropy` is mixed into it. `stopped` is when the organiser
+    ended it before its schedule was played, `frozen` whether nobody could enter late. Times are in
+    ISO 8601.
     """
 
     format: int = FORMAT
     engine: str
     name: str
     created: str
+    started: str | None
+    stopped: str | None
     state: TournamentState
     variant: str
     rules: dict[str, Any]
@@ -108,12 +121,12 @@ class PublishedTournament(Value):
     rounds: Number | None
     options: dict[str, Any]
     partners: Partners
-    seeding: str
+    seeding: Seeding
+    frozen: bool
     entrants: tuple[PublishedEntrant, ...]
     starters: Count
     changes: tuple[PublishedChange, ...]
-    stopped: bool
-    entropy: tuple[PublishedEntropy, ...] | None
+    entropy: tuple[PublishedEntropy, ...]
     commitment: Hash
     seed: Hash | None
     seed_given: bool

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from arena import formats
 from arena.errors import RefusedError
 from arena.formats import Change, ChangeKind, Options, Plan
-from arena.infos import MatchState, TournamentState
+from arena.infos import MatchState
 from arena.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from arena.formats import Place, Results, Totals
     from arena.published import PublishedTournament
@@ -44,8 +44,8 @@ def rescheduled(
         raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
     made = formats.schedule(tournament.tournament_format, plan, results_of(schedule, totals))
     held = {each.match: each.state for each in schedule.pairings}
-    pairings = made.pairings
-    is_cut = number is None or tournament.stopped or tournament.state != TournamentState.FINISHED
+    pairings = sorted(made.pairings, key=lambda pairing: pairing.number)
+    is_cut = number is None or tournament.stopped is not None or not tournament.state.is_over
     if is_cut:
         pairings = pairings[: len(held)]
     rounds = {pairing.round for pairing in pairings}
@@ -96,11 +96,19 @@ def plan_of(tournament: PublishedTournament, seed: bytes) -> Plan:
         seed=seed,
         partners=tournament.partners,
         options=Options.from_dict(tournament.options),
-        changes=tuple(
-            Change(ChangeKind(change.kind), change.entrant, change.after)
-            for change in tournament.changes
-        ),
+        changes=tuple(_changes(tournament)),
     )
+
+
+def _changes(tournament: PublishedTournament) -> Iterator[Change]:
+    """Give the changes that pairings depend on; who leaves twice left the first time."""
+    seen: set[tuple[ChangeKind, int]] = set()
+    for change in tournament.changes:
+        if change.position is None or change.after is None:
+            continue
+        if (change.kind, change.position) not in seen:
+            seen.add((change.kind, change.position))
+            yield Change(change.kind, change.position, change.after)
 
 
 def results_of(schedule: PublishedSchedule, totals: Mapping[int, Totals]) -> Results:

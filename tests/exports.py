@@ -16,7 +16,6 @@ from arena.home import Home
 from arena.jobs import Played
 from arena.ledger import StoredReport
 from arena.manifest import MANIFEST, chained, json_bytes, sum_of
-from arena.play import find_contestant
 from arena.runner import MatchReport, _stored, _write_record
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
@@ -25,7 +24,7 @@ from referee.players import Choices, Fault, FaultKind
 from referee.results import TimeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from arena.export import Exported
@@ -72,7 +71,7 @@ def with_faults(spec: MatchSpec) -> MatchResult:
         return good(bot, update)
 
     legs = []
-    for leg, reacts in enumerate([(illegal, good), (good, broken)]):
+    for leg, reacts in enumerate([(illegal, good), (good, broken)][: spec.legs]):
         timeline = Timeline()
         players = [Bot(timeline, seat, react) for seat, react in enumerate(reacts)]
         legs.append(play_leg(spec, leg, players, timeline))
@@ -111,14 +110,19 @@ def play(job: MatchDescription, _beat: Callable[[], None]) -> Played:
     return Played(result=_stored(job, report), reports=tuple(reports))
 
 
-def make_store(folder: Path, names: Iterable[str] = ("anna", "boris", "clara")) -> Store:
-    """Open a store with bots that are plain folders."""
+def make_store(
+    folder: Path,
+    names: Iterable[str] = ("anna", "boris", "clara"),
+    with_entropy: Collection[str] = (),
+) -> Store:
+    """Open a store with bots that are plain folders, some with a text for the seed."""
     store = Store.open(Home(folder / "home"))
     for name in names:
         source = folder / name
         source.mkdir(parents=True)
         (source / "bot.py").write_text(f"print({name!r})\n")
-        bots.submit(store, name, find_contestant(str(source), "process").source)
+        entropy = f"dice of {name}" if name in with_entropy else None
+        bots.submit(store, name, str(source), "process", entropy=entropy)
     return store
 
 
@@ -141,9 +145,11 @@ def run(store: Store, name: str = "cup") -> None:
     assert report.exit_code == 0
 
 
-def exported(folder: Path, name: str = "cup", **options: Any) -> Exported:
-    """Make a tournament, play it and export it into folder/name."""
-    with make_store(folder) as store:
+def exported(
+    folder: Path, name: str = "cup", with_entropy: Collection[str] = (), **options: Any
+) -> Exported:
+    """Make a tournament of three bots, play it and export it into folder/name."""
+    with make_store(folder, with_entropy=with_entropy) as store:
         make_tournament(store, name, **options)
         run(store, name)
         return export(store, name, folder / name)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-class Sha256(click.ParamType):
+class Sha256(click.ParamType[str]):
     """A SHA-256 as 64 hex digits."""
 
     name = "sha256"

@@ -1,0 +1,682 @@
+"""An exported folder is believed only where it agrees with itself from the seed up."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from exports import SEED, Forgery, exported
+
+from arena.audit import audit
+from arena.cli import main
+from arena.errors import NotFoundError
+from arena.manifest import MANIFEST
+from referee.shuffle import commitment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from arena.audit import Audit, Difference
+
+FIRST = "records/0000001.jsonl"
+SECOND = "records/0000002.jsonl"
+OTHER_SEED = hashlib.sha256(b"another").digest()
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tournament of three bots, two of which gave a text for the seed."""
+    folder = tmp_path_factory.mktemp("honest")
+    return exported(folder, with_entropy=("anna", "boris")).folder
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tournament of the same bots and settings under another seed."""
+    folder = tmp_path_factory.mktemp("other")
+    return exported(folder, with_entropy=("anna", "boris"), seed=OTHER_SEED).folder
+
+
+@pytest.fixture
+def forgery(honest: Path, tmp_path: Path) -> Forgery:
+    """A copy to be forged."""
+    return Forgery(honest, tmp_path / "forged")
+
+
+def difference(found: Audit) -> Difference:
+    """Return the difference that must have been found."""
+    assert found.difference is not None
+    return found.difference
+
+
+def check_named(forgery: Forgery, file: str, place: str) -> Difference:
+    """Mend the manifest, and see that the difference is found in this file at this place."""
+    forgery.chain()
+    found = difference(audit(forgery.folder))
+    assert found.file == file, found
+    assert re.fullmatch(place, found.place), found
+    return found
+
+
+# ---------------------------------------------------------------------------------------- honesty
+
+
+def test_honest_folder_holds(honest: Path) -> None:
+    """Everything in an untouched folder agrees, and the report says what that proves."""
+    found = audit(honest)
+
+    assert found.difference is None
+    assert found.matches == 3
+    proved = "\n".join(found.proved)
+    assert f"head {found.head}" in proved
+    assert commitment(SEED) in proved
+    assert "texts of 2 entrants" in proved
+    assert "schedule of 3 matches" in proved
+    assert "3 records" in proved
+    unproved = "\n".join(found.unproved)
+    for untold in ("digests", "times", "attempt", "commitment", "same folder", "text", "chose"):
+        assert untold in unproved
+
+
+def test_what_was_published_elsewhere_is_compared(honest: Path) -> None:
+    """Who knows the head and the commitment from elsewhere need not trust the folder for them."""
+    head = audit(honest).head
+
+    known = audit(honest, head=head, committed=commitment(SEED))
+
+    assert known.ok
+    assert not any("commitment" in line or "same folder" in line for line in known.unproved)
+    wrong_head = difference(audit(honest, head="0" * 64))
+    assert (wrong_head.file, wrong_head.expected) == (MANIFEST, "0" * 64)
+    wrong = difference(audit(honest, committed=commitment(OTHER_SEED)))
+    assert (wrong.file, wrong.place) == ("tournament.json", "commitment, as it was published")
+
+
+def test_several_processes_find_the_same(
+    honest: Path, forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records refereed by several processes give the same report, and the same first difference."""
+    monkeypatch.setattr("arena.audit.PARALLEL_FROM", 0)
+    steps: list[int] = []
+
+    assert audit(honest, processes=2, watch=steps.append) == audit(honest)
+    assert steps == [1, 2, 3]
+    forgery.edit_record(SECOND, lambda lines: lines[1].update(dealer=1 - lines[1]["dealer"]))
+    forgery.chain()
+    assert audit(forgery.folder, processes=2) == audit(forgery.folder)
+
+
+def test_no_database_no_engine(honest: Path, tmp_path: Path) -> None:
+    """The check needs neither the database nor an arena's folder, and opens no socket."""
+    program = (
+        "import sys, socket, sqlite3\n"
+        "def no(*_, **__): raise AssertionError('used')\n"
+        "socket.socket.connect = sqlite3.connect = no\n"
+        "from arena.audit import audit\n"
+        "from pathlib import Path\n"
+        "found = audit(Path(sys.argv[1]))\n"
+        "assert not {'sqlmodel', 'docker', 'grpc'} & sys.modules.keys(), sorted(sys.modules)\n"
+        "print(found.ok)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(honest)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+    )
+    assert run.stdout == "True\n", run.stderr
+
+
+def test_folder_without_manifest_is_no_export(tmp_path: Path) -> None:
+    """A folder that is none of ours is told in one line."""
+    with pytest.raises(NotFoundError, match=r"no manifest\.json"):
+        audit(tmp_path)
+
+
+# --------------------------------------------------------------------------- manifest and chain
+
+
+def test_changed_file_is_named(forgery: Forgery) -> None:
+    """Without mending the manifest no byte can change."""
+    forgery.replace("results.csv", "anna", "Anna")
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.place) == ("results.csv", "SHA-256")
+
+
+def test_longer_file_is_named(forgery: Forgery) -> None:
+    """A file that grew is named with both sizes."""
+    with forgery.path("games.pgn").open("a") as file:
+        file.write("\n")
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.place) == ("games.pgn", "size")
+    assert int(found.found) == int(found.expected) + 1
+
+
+def test_missing_file_is_named(forgery: Forgery) -> None:
+    """A file that the manifest lists has to be there."""
+    forgery.path(SECOND).unlink()
+
+    assert difference(audit(forgery.folder)).file == SECOND
+
+
+def test_extra_file_is_named(forgery: Forgery) -> None:
+    """Nothing may be slipped in beside what is listed."""
+    forgery.path("records/0000009.jsonl").write_text("{}\n")
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.found) == ("records/0000009.jsonl", "a file")
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "records/0000009.jsonl"])
+def test_extra_file_is_named_though_listed(forgery: Forgery, name: str) -> None:
+    """A file that no match and no table accounts for is named even if the manifest lists it."""
+    forgery.path(name).write_text("{}\n")
+
+    check_named(forgery, name, "")
+
+
+def test_link_is_named(forgery: Forgery) -> None:
+    """A link could show every reader another file."""
+    forgery.path("games.pgn").unlink()
+    forgery.path("games.pgn").symlink_to("results.csv")
+
+    assert difference(audit(forgery.folder)).file == "games.pgn"
+
+
+def test_reordered_chain_is_named(forgery: Forgery) -> None:
+    """The order of the manifest is fixed."""
+
+    def swap(manifest: dict[str, Any]) -> None:
+        files = manifest["files"]
+        files[0], files[1] = files[1], files[0]
+
+    forgery.edit(MANIFEST, swap)
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.place) == (MANIFEST, "files")
+
+
+@pytest.mark.parametrize("field", ["chain", "head"])
+def test_broken_chain_is_named(forgery: Forgery, field: str) -> None:
+    """A value of the chain that does not follow from those before it is named."""
+
+    def change(manifest: dict[str, Any]) -> None:
+        at = manifest if field == "head" else manifest["files"][4]
+        at[field] = "ab" * 32
+
+    forgery.edit(MANIFEST, change)
+
+    found = difference(audit(forgery.folder))
+
+    assert found.file == MANIFEST
+    assert found.place.startswith("head" if field == "head" else "files[4].chain")
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", "/etc/hostname", "records/../games.pgn"])
+def test_paths_that_lead_outside_are_not_followed(forgery: Forgery, path: str) -> None:
+    """The manifest of a stranger makes nobody read files outside of its folder."""
+    (forgery.folder.parent / "outside.txt").write_text("secret")
+
+    def add(manifest: dict[str, Any]) -> None:
+        manifest["files"].append({**manifest["files"][0], "path": path})
+        manifest["files"].sort(key=lambda each: each["path"])
+
+    forgery.edit(MANIFEST, add)
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.found) == (path, "nothing")
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": 1}', "[1]", "\xff", "[" * 100_000, "[NaN]"])
+@pytest.mark.parametrize("name", [MANIFEST, "tournament.json", "results.json"])
+def test_unreadable_document_is_named(forgery: Forgery, name: str, text: str) -> None:
+    """What is no document is a difference and never an error of the program."""
+    forgery.path(name).write_bytes(text.encode("latin-1"))
+    if name != MANIFEST:
+        forgery.chain()
+
+    assert difference(audit(forgery.folder)).file == name
+
+
+# ------------------------------------------------------- forgeries with a manifest that is mended
+
+
+def test_other_form_of_the_same_values_is_named(forgery: Forgery) -> None:
+    """There is one way to write a document: others could read differently elsewhere."""
+    path = forgery.path("tournament.json")
+    path.write_text(json.dumps(json.loads(path.read_text())))
+
+    found = check_named(forgery, "tournament.json", "")
+
+    assert "form" in found.expected
+
+
+def test_name_given_twice_is_named(forgery: Forgery) -> None:
+    """Of a name that is given twice readers may take either value."""
+    forgery.replace("tournament.json", '"decks": 3', '"decks": 9,\n "decks": 3')
+
+    check_named(forgery, "tournament.json", "")
+
+
+def test_changed_seed_is_named(forgery: Forgery) -> None:
+    """A seed that was not committed to is no seed."""
+    forgery.edit("tournament.json", lambda value: value.update(seed=OTHER_SEED.hex()))
+
+    check_named(forgery, "tournament.json", "commitment .*")
+
+
+def test_changed_seed_with_its_commitment_is_named(forgery: Forgery) -> None:
+    """Whoever changes the commitment too is betrayed by every record."""
+    change = {"seed": OTHER_SEED.hex(), "commitment": commitment(OTHER_SEED)}
+    forgery.edit("tournament.json", lambda value: value.update(change))
+
+    check_named(forgery, FIRST, r"line 1\.seed_commitment")
+
+
+def test_changed_entropy_is_named(forgery: Forgery) -> None:
+    """The texts of the entrants are in every deck."""
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(text="loaded dice"))
+
+    check_named(forgery, FIRST, r"line 1\.seed_commitment")
+
+
+def test_entropy_of_a_stranger_is_named(forgery: Forgery) -> None:
+    """Only who is entered gives a text."""
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(entrant="zoe@1"))
+
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.entrant")
+
+
+def test_changed_digest_is_named(forgery: Forgery) -> None:
+    """The settings cannot say that another program played than the records do."""
+    forgery.edit("tournament.json", lambda value: value["entrants"][2].update(digest="sha256:00"))
+
+    check_named(forgery, FIRST, r"line 1, entrants\[1\]\.digest")
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"decks": 4}, "decks"),
+        ({"tables": 2}, "tables"),
+        ({"variant": "bura-open"}, "variant"),
+        ({"time_control": {}}, "time_control.*"),
+    ],
+)
+def test_changed_settings_are_named(forgery: Forgery, change: dict[str, Any], place: str) -> None:
+    """The records hold what was played."""
+
+    def apply(value: dict[str, Any]) -> None:
+        if "time_control" in change:
+            value["time_control"]["move_time_ms"] += 1
+        else:
+            value.update(change)
+
+    forgery.edit("tournament.json", apply)
+
+    check_named(forgery, FIRST, rf"line 1\.{place}")
+
+
+def test_changed_rules_are_named(forgery: Forgery) -> None:
+    """The rules are those of the records."""
+    forgery.edit("tournament.json", lambda value: value["rules"].update(target=41))
+
+    check_named(forgery, FIRST, r"line 1\.rules\.target")
+
+
+def test_rules_that_do_not_exist_are_named(forgery: Forgery) -> None:
+    """Settings that nobody can play by are no settings."""
+    forgery.edit("tournament.json", lambda value: value["rules"].update(target="many"))
+
+    check_named(forgery, "tournament.json", "")
+
+
+def test_dropped_match_is_named(forgery: Forgery) -> None:
+    """A match that went badly cannot be left out, with all that tells of it."""
+
+    def drop(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row for row in rows if row["match"] != 3]
+
+    for name in ("results.json", "attempts.json", "faults.json", "usage.json", "resources.json"):
+        forgery.edit(name, drop)
+    forgery.edit("schedule.json", lambda value: value.update(pairings=drop(value["pairings"])))
+    forgery.path("records/0000003.jsonl").unlink()
+
+    found = check_named(forgery, "schedule.json", "pairings")
+
+    assert (found.expected, found.found) == ("3 items", "2")
+
+
+def test_match_that_is_said_to_be_open_is_named(forgery: Forgery) -> None:
+    """Once the seed is revealed no match is still to be played."""
+    forgery.edit("schedule.json", lambda value: value["pairings"][2].update(state="incomplete"))
+
+    check_named(forgery, "schedule.json", r"pairings\[2\]\.state .*")
+
+
+def test_match_cancelled_without_cause_is_named(forgery: Forgery) -> None:
+    """Only what an entrant left, or the organiser ended, is cancelled."""
+    forgery.edit("schedule.json", lambda value: value["pairings"][2].update(state="cancelled"))
+
+    found = check_named(forgery, "schedule.json", r"pairings\[2\]\.state .*")
+
+    assert "left" in found.expected
+
+
+def test_result_without_a_match_is_named(forgery: Forgery) -> None:
+    """Every result belongs to a match of the schedule."""
+    forgery.edit("results.json", lambda rows: rows.append({**rows[-1], "match": 4}))
+
+    check_named(forgery, "results.json", "number of results")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"seats": [2, 1], "entrants": ["clara@1", "boris@1"]}, r"seats\[0\]"),
+        ({"round": 2}, "round"),
+        ({"stage": "final"}, "stage"),
+    ],
+)
+def test_fake_schedule_is_named(forgery: Forgery, change: dict[str, Any], field: str) -> None:
+    """Who meets whom follows from the settings."""
+    forgery.edit("schedule.json", lambda value: value["pairings"][0].update(change))
+
+    check_named(forgery, "schedule.json", rf"pairings\[0\] \(match 1\)\.{field}")
+
+
+def test_invented_bye_is_named(forgery: Forgery) -> None:
+    """Who rests follows from the schedule too."""
+    forgery.edit("schedule.json", lambda value: value["byes"].append({"round": 1, "entrant": 0}))
+
+    check_named(forgery, "schedule.json", "byes")
+
+
+def test_late_entry_without_matches_is_named(forgery: Forgery) -> None:
+    """A change of the entrants has to show in the schedule."""
+
+    def join(value: dict[str, Any]) -> None:
+        value["entrants"].append({**value["entrants"][0], "name": "zoe"})
+        value["changes"].append(
+            {
+                "kind": "join",
+                "entrant": "zoe@1",
+                "position": 3,
+                "after": 0,
+                "reason_kind": "late entry",
+                "reason": "a friend",
+                "created": "2026-01-01T00:00:00+00:00",
+            }
+        )
+
+    forgery.edit("tournament.json", join)
+
+    check_named(forgery, "schedule.json", ".*")
+
+
+def test_swapped_records_are_named(forgery: Forgery) -> None:
+    """A record is of one match and no other."""
+    first, second = forgery.path(FIRST), forgery.path(SECOND)
+    kept = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(kept)
+
+    check_named(forgery, FIRST, "line 1, match")
+
+
+def test_record_of_another_tournament_is_named(forgery: Forgery, other: Path) -> None:
+    """A record that holds in itself, of the same bots and number, is not from this seed."""
+    shutil.copyfile(other / FIRST, forgery.path(FIRST))
+    forgery.adopt(FIRST)
+
+    check_named(forgery, FIRST, r"line 1\.seed_commitment")
+
+
+def test_record_with_this_commitment_and_other_decks_is_named(
+    forgery: Forgery, other: Path
+) -> None:
+    """Writing the right commitment over it does not help: the decks are not the seed's."""
+    right = json.loads(forgery.path(FIRST).read_text().splitlines()[0])["seed_commitment"]
+    shutil.copyfile(other / FIRST, forgery.path(FIRST))
+    forgery.edit_record(FIRST, lambda lines: lines[0].update(seed_commitment=right))
+
+    check_named(forgery, FIRST, r"line 2, .*")
+
+
+def test_edited_action_is_named(forgery: Forgery) -> None:
+    """An action that the rules do not allow there, or that leads elsewhere, is found."""
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        action = lines[1]["actions"][0]
+        action[1] += 1
+
+    forgery.edit_record(FIRST, change)
+
+    check_named(forgery, FIRST, r"line 2, actions\[0\]")
+
+
+def test_edited_score_in_a_record_is_named(forgery: Forgery) -> None:
+    """A score has to follow from the outcome of the deal."""
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        lines[1]["scores"] = ["5", "-5"]
+
+    forgery.edit_record(FIRST, change)
+
+    check_named(forgery, FIRST, "line 2, scores")
+
+
+def test_edited_total_in_a_record_is_named(forgery: Forgery) -> None:
+    """The totals are the sums of the deals."""
+    forgery.edit_record(FIRST, lambda lines: lines[-1].update(totals=["5", "-5"]))
+
+    check_named(forgery, FIRST, r"line \d+, totals")
+
+
+@pytest.mark.parametrize("field", ["totals", "decks", "conditions", "digest", "record_sha256"])
+def test_edited_result_is_named(forgery: Forgery, field: str) -> None:
+    """What a result says is what its record comes to."""
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        row = rows[1]
+        value = row[field]
+        if field == "totals":
+            row[field] = value[::-1]
+        elif field == "decks":
+            value[0][0] = ["9", "-9"]
+        else:
+            row[field] = "shared cores" if field == "conditions" else "0" * 64
+
+    forgery.edit("results.json", change)
+
+    check_named(forgery, "results.json", rf"\[1\] \(match 2\)\.{field}.*")
+
+
+def test_edited_attempts_are_named(forgery: Forgery) -> None:
+    """The attempt that counts is the one that was recorded."""
+    forgery.edit("attempts.json", lambda rows: rows[0].update(state="void", verdict="leak"))
+
+    check_named(forgery, "attempts.json", "recorded attempts of match 1")
+
+
+def test_dropped_fault_is_named(forgery: Forgery) -> None:
+    """No fault that a record tells can be left out."""
+    forgery.edit("faults.json", lambda rows: rows[1:])
+
+    check_named(forgery, "faults.json", "faults of match 2")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", "timeout"), ("entrant", "anna@1"), ("deals_lost", 1)]
+)
+def test_edited_fault_is_named(forgery: Forgery, field: str, value: object) -> None:
+    """A fault is the one that the record tells, of the bot that committed it."""
+    forgery.edit("faults.json", lambda rows: rows[1].update({field: value}))
+
+    check_named(forgery, "faults.json", rf"\[1\] \(match 2\)\.{field}")
+
+
+@pytest.mark.parametrize("field", ["p99_us", "decisions", "received_bytes", "entrant"])
+def test_edited_usage_is_named(forgery: Forgery, field: str) -> None:
+    """Times and traffic that the record holds too cannot be told differently."""
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        rows[2][field] = "anna@1" if field == "entrant" else rows[2][field] + 1
+
+    forgery.edit("usage.json", change)
+
+    check_named(forgery, "usage.json", rf"\[2\] \(match 1\)\.{field}")
+
+
+def test_usage_that_does_not_add_up_is_named(forgery: Forgery) -> None:
+    """What a bot used in a match is the sum of what it used in the legs."""
+    forgery.edit("resources.json", lambda rows: rows[0].update(cpu_seconds=0.1))
+
+    check_named(forgery, "resources.json", r"\[0\] \(match 1\)\.cpu_seconds")
+
+
+def test_edited_standings_are_named(forgery: Forgery) -> None:
+    """The table follows from the results."""
+    forgery.edit("standings.json", lambda value: value["bots"][1].update(wins=1))
+
+    check_named(forgery, "standings.json", r"bots\[1\]\.wins")
+
+
+def test_edited_order_of_the_format_is_named(forgery: Forgery) -> None:
+    """The format's own order follows from the results too."""
+    forgery.edit("standings.json", lambda value: value["format_order"].reverse())
+
+    check_named(forgery, "standings.json", r"format_order\[0\]\..*")
+
+
+def test_edited_rating_is_named_to_the_last_digit(forgery: Forgery) -> None:
+    """Ratings are recomputed exactly."""
+
+    def change(value: dict[str, Any]) -> None:
+        row = value["trueskill"][0]
+        row["mu"] = math.nextafter(row["mu"], math.inf)
+
+    forgery.edit("ratings.json", change)
+
+    check_named(forgery, "ratings.json", r"trueskill\[0\]\.mu")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("results.csv", ",1,", ",2,"),
+        ("standings.csv", "anna@1", "boris@1"),
+        ("ratings.csv", "anna@1", "boris@1"),
+        ("schedule.csv", "done", "planned"),
+        ("usage.csv", "clara@1", "anna@1"),
+        ("resources.csv", "clara@1", "anna@1"),
+        ("faults.csv", "crash", "timeout"),
+        ("attempts.csv", "recorded", "void"),
+        ("games.pgn", '[Result "0-1"]', '[Result "1-0"]'),
+    ],
+)
+def test_edited_table_is_named_with_its_line(
+    forgery: Forgery, name: str, old: str, new: str
+) -> None:
+    """CSV and game list say what the JSON says, or the line is named."""
+    forgery.replace(name, old, new)
+
+    check_named(forgery, name, r"line \d+")
+
+
+def test_shortened_table_is_named(forgery: Forgery) -> None:
+    """A table that ends early is not the table."""
+    path = forgery.path("results.csv")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
+
+    check_named(forgery, "results.csv", r"line 7")
+
+
+def test_measurements_of_another_kind_are_named(forgery: Forgery) -> None:
+    """What no check of the game looks at has to be readable all the same."""
+
+    def change(lines: list[dict[str, Any]]) -> None:
+        leg = next(line for line in lines if line["type"] == "leg")
+        leg["measured"]["sent_bytes"] = {"a": 1}
+
+    forgery.edit_record(FIRST, change)
+
+    check_named(forgery, FIRST, "what was measured")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("match", 1, "match"),
+        ("seats", [0, 9], ""),
+        ("seats", [0, 1, 2], "seats"),
+        ("entrants", ["zoe@1", "anna@1"], r"entrants\[0\]"),
+    ],
+)
+def test_impossible_pairing_is_named(
+    forgery: Forgery, field: str, value: object, place: str
+) -> None:
+    """A schedule that no tournament can have is told, before anything is done with it."""
+    forgery.edit("schedule.json", lambda whole: whole["pairings"][1].update({field: value}))
+
+    check_named(forgery, "schedule.json", rf"pairings\[1\]\.{place}" if place else "")
+
+
+def test_invented_pair_is_named(forgery: Forgery) -> None:
+    """Where everybody plays alone nobody is in a pair."""
+    forgery.edit("tournament.json", lambda value: value["entrants"][1].update(pair=0))
+
+    check_named(forgery, "tournament.json", r"pairs of the entrants\[1\]")
+
+
+# ----------------------------------------------------------------------------- the command line
+
+
+def test_command_tells_what_holds(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command prints what was proved and what nobody can tell."""
+    assert main(["tournament", "verify", str(honest)]) == 0
+    said = capsys.readouterr().out
+    assert "holds: 3 records" in said
+    assert "not proved: " in said
+
+
+def test_command_names_the_first_difference(
+    forgery: Forgery, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command fails with file and place, on a line and as JSON."""
+    forgery.edit("standings.json", lambda value: value["bots"][1].update(wins=1))
+    forgery.chain()
+
+    assert main(["tournament", "verify", str(forgery.folder)]) == 1
+    assert "does not agree: standings.json, bots[1].wins" in capsys.readouterr().out
+    assert main(["tournament", "verify", str(forgery.folder), "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["ok"] is False
+    assert said["difference"]["file"] == "standings.json"
+    assert said["proved"]
+
+
+@pytest.mark.parametrize("option", ["--head", "--commitment"])
+def test_hash_that_is_none_is_refused(
+    honest: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mistyped hash is a mistake of the caller, not a difference."""
+    assert main(["tournament", "verify", str(honest), option, "abc"]) == 2
+    assert "64 hex digits" in capsys.readouterr().err

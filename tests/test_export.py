@@ -1,0 +1,430 @@
+"""What an exported folder holds, and when there is none."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from exports import SEED, Nobody, exported, make_store, make_tournament, play, run
+from sqlmodel import select
+
+from arena import queries, tournament
+from arena.audit import audit
+from arena.cli import main
+from arena.errors import MachineError, NotFoundError, RefusedError
+from arena.export import export
+from arena.gamelist import game_list
+from arena.home import HOME_VARIABLE
+from arena.manifest import MANIFEST
+from arena.rankings import tournament_table
+from arena.stats import PlayedMatch
+from arena.tables import Result
+from arena.tournament import StopFlag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from arena.infos import MatchInfo
+    from arena.store import Store
+
+PGN_GAME = re.compile(
+    r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n\[Round "(\d+\.\d+)"\]\n'
+    r'\[White "([^"]+)"\]\n\[Black "([^"]+)"\]\n\[Result "(1-0|0-1|1/2-1/2)"\]\n\n(\S+)\n'
+)
+
+
+class StopAfterOne(Nobody):
+    """Asks for a stop when the first match is recorded."""
+
+    def __init__(self, stop: StopFlag) -> None:
+        """Keep what to ask."""
+        self.stop = stop
+
+    def finished(self, match: MatchInfo) -> None:
+        """Ask."""
+        del match
+        self.stop.request()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """An arena in which a tournament was played."""
+    with make_store(tmp_path_factory.mktemp("arena")) as store:
+        make_tournament(store)
+        run(store)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def folder(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its folder."""
+    return export(store, "cup", tmp_path_factory.mktemp("out") / "cup").folder
+
+
+def document(folder: Path, name: str) -> Any:
+    """Read a JSON document."""
+    return json.loads((folder / name).read_text())
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    """Read a CSV table."""
+    return list(csv.DictReader(io.StringIO((folder / name).read_text())))
+
+
+# -------------------------------------------------------------------------------------- the files
+
+
+def test_folder_holds_what_a_third_party_needs(folder: Path, store: Store) -> None:
+    """Settings, rules, digests, seed, schedule, results, records and tables are there."""
+    info = queries.tournament(store, "cup")
+    settings = document(folder, "tournament.json")
+
+    assert settings["rules"] == json.loads(json.dumps(info.rules.to_dict()))
+    assert settings["seed"] == SEED.hex()
+    assert hashlib.sha256(bytes.fromhex(settings["seed"])).hexdigest() == settings["commitment"]
+    assert [each["digest"] for each in settings["entrants"]] == [
+        entrant.bot.digest for entrant in info.entrants
+    ]
+    assert len(document(folder, "schedule.json")["pairings"]) == 3
+    assert sorted(path.name for path in (folder / "records").iterdir()) == [
+        "0000001.jsonl",
+        "0000002.jsonl",
+        "0000003.jsonl",
+    ]
+    for name in ("schedule", "results", "attempts", "faults", "usage", "resources", "ratings"):
+        assert (folder / f"{name}.json").exists()
+        assert (folder / f"{name}.csv").exists()
+
+
+def test_results_are_those_of_the_store(folder: Path, store: Store) -> None:
+    """Every result is the stored one, exactly."""
+    rows = document(folder, "results.json")
+
+    for row, match in zip(rows, queries.matches(store, "cup"), strict=True):
+        assert tuple(map(Fraction, row["totals"])) == match.scores
+        assert tuple(row["entrants"]) == match.entrants
+        assert row["record_sha256"] == match.record_sha256
+        data = (folder / row["record"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == match.record_sha256
+
+
+def test_standings_are_those_of_the_tournament(folder: Path, store: Store) -> None:
+    """The exported table is the one that `arena tournament show` prints, to the last digit."""
+    rows = document(folder, "standings.json")["bots"]
+
+    shown = tournament_table(store, "cup")
+    assert [(row["rank"], row["entrant"], row["rating"]) for row in rows] == [
+        (row.rank, row.entrant, None if row.rating is None else row.rating.shown) for row in shown
+    ]
+
+
+def test_same_tournament_gives_the_same_bytes(folder: Path, store: Store, tmp_path: Path) -> None:
+    """Two exports of a tournament cannot be told apart."""
+    again = export(store, "cup", tmp_path / "again").folder
+
+    names = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    assert names == {path.relative_to(again) for path in again.rglob("*") if path.is_file()}
+    for name in names:
+        assert (folder / name).read_bytes() == (again / name).read_bytes(), name
+
+
+def test_manifest_can_be_checked_by_hand(folder: Path) -> None:
+    """The chain is the one that docs/export.md tells: a few lines in any language check it."""
+    manifest = document(folder, MANIFEST)
+    chain = hashlib.sha256(b"bura-arena/export/1").hexdigest()
+
+    for each in manifest["files"]:
+        data = (folder / each["path"]).read_bytes()
+        sha256 = hashlib.sha256(data).hexdigest()
+        line = f"{chain} {sha256} {len(data)} {each['path']}"
+        chain = hashlib.sha256(line.encode()).hexdigest()
+        assert (each["sha256"], each["chain"]) == (sha256, chain)
+
+    assert manifest["head"] == chain
+
+
+def test_tables_agree_with_their_json(folder: Path) -> None:
+    """CSV holds the same rows in the same order."""
+    for name in ("attempts", "faults", "usage", "resources"):
+        rows = document(folder, f"{name}.json")
+        cells = table(folder, f"{name}.csv")
+        assert [row["match"] for row in rows] == [int(row["match"]) for row in cells], name
+    total = [row["total"] for row in table(folder, "results.csv")]
+    assert total == [each for row in document(folder, "results.json") for each in row["totals"]]
+
+
+def test_resources_are_told_by_bot_and_match(folder: Path) -> None:
+    """CPU, memory, times, traffic, throttling and logs of all legs are put together."""
+    first = document(folder, "resources.json")[0]
+    legs = [row for row in document(folder, "usage.json") if (row["match"], row["place"]) == (1, 0)]
+
+    assert [row["leg"] for row in legs] == [0, 1]
+    assert first["cpu_seconds"] == 0.5
+    assert first["peak_memory"] == 1 << 24
+    assert first["throttled_periods"] == 1
+    assert first["log_bytes"] == sum(row["log_bytes"] for row in legs)
+    assert first["time_us"] == sum(row["time_us"] for row in legs)
+    assert first["answers"] == sum(row["answers"] for row in legs)
+    assert first["p50_us"] <= first["p95_us"] <= first["p99_us"] <= first["max_us"]
+    assert first["sending_us"] is None
+
+
+def test_faults_are_told(folder: Path) -> None:
+    """A fault is told with bot, place and cost."""
+    illegal, crash = document(folder, "faults.json")
+
+    assert (illegal["kind"], illegal["deal"], illegal["entrant"]) == (
+        "illegal_action",
+        0,
+        crash["entrant"],
+    )
+    assert (crash["kind"], crash["deal"]) == ("crash", None)
+    assert crash["deals_played"] + crash["deals_lost"] == 3
+
+
+# -------------------------------------------------------------------------------------- game lists
+
+
+def test_game_list_is_what_rating_programs_read(folder: Path) -> None:
+    """Every match is a game of PGN with the tags that Ordo and BayesElo look for."""
+    text = (folder / "games.pgn").read_text()
+
+    games = PGN_GAME.findall(text)
+    assert "\n".join(m.group(0) for m in PGN_GAME.finditer(text)) == text
+    results = document(folder, "results.json")
+    assert [game[3:5] for game in games] == [tuple(row["entrants"]) for row in results]
+    for game, row in zip(games, results, strict=True):
+        lead = Fraction(row["totals"][0]) - Fraction(row["totals"][1])
+        assert game[5] == ("1-0" if lead > 0 else "0-1" if lead < 0 else "1/2-1/2")
+        assert game[5] == game[6]
+
+
+def test_game_list_pairs_all_seats_of_a_match() -> None:
+    """More than two seats give a game for each two of them; pairs count as one player."""
+    three = PlayedMatch(
+        number=1,
+        entrants=("a@1", "b@1", "c@1"),
+        decks=(((Fraction(3), Fraction(-1), Fraction(-1)),),),
+    )
+    pairs = PlayedMatch(
+        number=2,
+        entrants=("a@1", "b@1", "c@1", "d@1"),
+        decks=(((Fraction(1), Fraction(-1), Fraction(1), Fraction(-1)),),),
+        sides=(0, 1, 0, 1),
+    )
+
+    games = PGN_GAME.findall(game_list("cup", "2026.01.02", [pairs, three], {1: 1, 2: 1}))
+
+    assert [game[2:6] for game in games] == [
+        ("1.1", "a@1", "b@1", "1-0"),
+        ("1.1", "a@1", "c@1", "1-0"),
+        ("1.1", "b@1", "c@1", "1/2-1/2"),
+        ("1.2", "a@1+c@1", "b@1+d@1", "1-0"),
+    ]
+
+
+def test_names_cannot_break_the_game_list() -> None:
+    """A quote in a name stays within its tag."""
+    match = PlayedMatch(number=1, entrants=('a"]', "b\\"), decks=(((Fraction(1), Fraction(-1)),),))
+
+    text = game_list("cup", "2026.01.02", [match], {1: 1})
+
+    assert '[White "a\\"]"]' in text
+    assert '[Black "b\\\\"]' in text
+
+
+# ------------------------------------------------------------------------------- other tournaments
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"seats": 3, "decks": 2},
+        {"rounds": 2, "decks": 1, "variant": "burkozyol"},
+        {"match_format": "native", "decks": 1},
+        {"format": "swiss", "rounds": 2},
+        {"format": "swiss", "rounds": 3, "seeding": "given"},
+    ],
+    ids=["three seats", "two rounds", "native", "swiss", "swiss of three"],
+)
+def test_every_kind_of_tournament_holds(tmp_path: Path, options: dict[str, Any]) -> None:
+    """What is exported can be checked, whatever was played."""
+    found = audit(exported(tmp_path, **options).folder)
+
+    assert found.difference is None
+
+
+@pytest.mark.parametrize("bots", [("a", "b", "c", "d"), ("a+b", "c+d")], ids=["rotating", "fixed"])
+def test_pairs_hold(tmp_path: Path, bots: tuple[str, ...]) -> None:
+    """Tournaments of pairs can be checked, and have a table of the pairs."""
+    with make_store(tmp_path, names="abcd") as store:
+        make_tournament(store, bots=bots, variant="burkozyol-pairs", seats=4, decks=2)
+        run(store)
+        folder = export(store, "cup", tmp_path / "out").folder
+
+    assert audit(folder).difference is None
+    pairs = document(folder, "standings.json")["pairs"]
+    assert Counter(row["games"] for row in pairs) == {1: 2 * len(document(folder, "results.json"))}
+
+
+# --------------------------------------------------------------------------- before the last match
+
+
+@pytest.fixture
+def halted(tmp_path: Path) -> Iterator[Store]:
+    """An arena in which one of three matches was played."""
+    with make_store(tmp_path) as store:
+        make_tournament(store)
+        stop = StopFlag()
+        tournament.run(
+            store, "cup", progress=StopAfterOne(stop), stop=stop, play=play, concurrency=1
+        )
+        yield store
+
+
+def test_unfinished_tournament_is_refused(halted: Store, tmp_path: Path) -> None:
+    """Before the last match there is no seed to check against, and the refusal says so."""
+    with pytest.raises(RefusedError, match=r"seed is not revealed.*--unfinished"):
+        export(halted, "cup", tmp_path / "out")
+
+    assert not (tmp_path / "out").exists()
+
+
+def test_unfinished_export_keeps_the_seed_secret(halted: Store, tmp_path: Path) -> None:
+    """What is exported before the end holds only finished matches and nowhere the seed."""
+    folder = export(halted, "cup", tmp_path / "out", unfinished=True).folder
+
+    assert len(document(folder, "results.json")) == 1
+    assert [path.name for path in (folder / "records").iterdir()] == ["0000001.jsonl"]
+    assert document(folder, "tournament.json")["seed"] is None
+    for path in folder.rglob("*"):
+        assert path.is_dir() or SEED.hex() not in path.read_text()
+
+
+def test_unfinished_export_holds_as_far_as_it_goes(halted: Store, tmp_path: Path) -> None:
+    """Its records are consistent; that the decks are the seed's is not said."""
+    folder = export(halted, "cup", tmp_path / "out", unfinished=True).folder
+
+    found = audit(folder)
+
+    assert found.difference is None
+    assert any("decks they name" in line for line in found.proved)
+    assert not any("committed to" in line for line in found.proved)
+
+
+# ------------------------------------------------------------------------------------ what can fail
+
+
+def test_unknown_tournament_is_refused(store: Store, tmp_path: Path) -> None:
+    """There is nothing to export of a tournament that is not there."""
+    with pytest.raises(NotFoundError, match="no tournament 'spring'"):
+        export(store, "spring", tmp_path / "out")
+
+
+def test_folder_with_something_in_it_is_refused(store: Store, tmp_path: Path) -> None:
+    """Nothing of the organiser's is overwritten or mixed in."""
+    (tmp_path / "mine.txt").write_text("mine")
+
+    with pytest.raises(RefusedError, match="there is something in"):
+        export(store, "cup", tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_empty_folder_is_taken(store: Store, tmp_path: Path) -> None:
+    """A folder that is there and empty may be named."""
+    (tmp_path / "out").mkdir()
+
+    assert audit(export(store, "cup", tmp_path / "out").folder).ok
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "part"])
+def test_other_things_at_its_place_are_refused(store: Store, tmp_path: Path, kind: str) -> None:
+    """A file, a link, or what an export that was killed left is not touched."""
+    if kind == "file":
+        (tmp_path / "out").write_text("mine")
+    elif kind == "link":
+        (tmp_path / "out").symlink_to(tmp_path)
+    else:
+        (tmp_path / "out.part").mkdir()
+
+    with pytest.raises(RefusedError):
+        export(store, "cup", tmp_path / "out")
+
+
+def test_changed_record_is_not_exported(tmp_path: Path) -> None:
+    """A record that is not the one that was made ends the export, and no folder is left."""
+    with make_store(tmp_path) as store:
+        make_tournament(store, bots=("anna", "boris"))
+        run(store)
+        with store.read() as session:
+            path = store.home.path / session.exec(select(Result.record)).one()
+        path.write_text(path.read_text().replace("anna", "Anna"))
+
+        with pytest.raises(MachineError, match="is not the record that was made of match 1"):
+            export(store, "cup", tmp_path / "out")
+        path.unlink()
+        with pytest.raises(MachineError, match="record of match 1 is missing"):
+            export(store, "cup", tmp_path / "out")
+
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_interrupted_export_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    """An export that is stopped half-way leaves neither the folder nor a part of it."""
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export(store, "cup", tmp_path / "out", watch=interrupt)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_place_that_cannot_be_written_is_told(store: Store, tmp_path: Path) -> None:
+    """A path below a file is the machine's fault in one line."""
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(MachineError, match="cannot write"):
+        export(store, "cup", tmp_path / "file" / "out")
+
+
+# --------------------------------------------------------------------------------- command line
+
+
+def test_command_prints_the_head(
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The head to publish is printed, with the commitment, in words and as JSON."""
+    monkeypatch.setenv(HOME_VARIABLE, str(store.home.path))
+
+    assert main(["tournament", "export", "cup", str(tmp_path / "one")]) == 0
+    head = document(tmp_path / "one", MANIFEST)["head"]
+    said = capsys.readouterr()
+    assert head in said.out
+    assert "arena tournament verify" in said.err
+    assert main(["tournament", "export", "cup", str(tmp_path / "two"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "folder": str(tmp_path / "two"),
+        "head": head,
+        "commitment": hashlib.sha256(SEED).hexdigest(),
+        "files": 22,
+        "matches": 3,
+        "bytes": sum(
+            path.stat().st_size
+            for path in (tmp_path / "two").rglob("*")
+            if path.is_file() and path.name != MANIFEST
+        ),
+    }
