@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,17 +25,18 @@ from arena.gamelist import game_list
 from arena.home import HOME_VARIABLE
 from arena.manifest import MANIFEST
 from arena.rankings import tournament_table
+from arena.ratings import RATINGS
 from arena.stats import PlayedMatch
 from arena.tables import Result
 from arena.tournament import StopFlag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from arena.infos import MatchInfo
     from arena.store import Store
 
+ROOT = Path(__file__).parents[1]
 PGN_GAME = re.compile(
     r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n\[Round "(\d+\.\d+)"\]\n'
     r'\[White "([^"]+)"\]\n\[Black "([^"]+)"\]\n\[Result "(1-0|0-1|1/2-1/2)"\]\n\n(\S+)\n'
@@ -428,3 +430,29 @@ def test_command_prints_the_head(
             if path.is_file() and path.name != MANIFEST
         ),
     }
+
+
+# ----------------------------------------------------------------------------------------- the page
+
+
+def names_in(value: object) -> set[str]:
+    """Return the names of all fields in a document, but for names that are data."""
+    if isinstance(value, list):
+        return set().union(*map(names_in, value))
+    if not isinstance(value, dict):
+        return set()
+    data = {"rules", "options", "time_control", "faults", "columns"}
+    inner = (names_in(each) for name, each in value.items() if name not in data)
+    return set(value).union(*inner)
+
+
+def test_page_names_every_file_and_field(folder: Path) -> None:
+    """docs/export.md leaves no file and no field of any document out."""
+    text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    paths = [path for path in folder.rglob("*") if path.parent == folder and path.is_file()]
+    fields = set[str]().union(
+        *(names_in(json.loads(path.read_text())) for path in paths if path.suffix == ".json")
+    )
+
+    assert [path.name for path in paths if f"`{path.name}`" not in text] == []
+    assert sorted(name for name in fields - set(RATINGS) if f"`{name}`" not in text) == []
