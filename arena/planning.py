@@ -44,7 +44,7 @@ def extend(store: Store, info: TournamentInfo) -> int:
 def plan_anew(session: Session, row: Tournament) -> None:
     """Plan a tournament that has not begun for those who are in now, if they are enough."""
     session.flush()
-    session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type,call-overload]
+    session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type]
     try:
         schedule = formats.schedule(row.format, queries.plan_of(session, row), {})
     except RefusedError:
@@ -143,4 +143,3 @@ def _games(plan: Plan, pairings: Sequence[Pairing]) -> list[int]:
         for entrant in pairing.seats:
             games[entrant] += 1
     return games
-

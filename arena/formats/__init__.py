@@ -1,25 +1,47 @@
 """Tournament formats: pure functions from the results so far to the pairings to play next."""
 
-from collections.abc import Mapping
-from fractions import Fraction
-
-from arena.formats.base import Format, Pairing, Partners, Plan, UnknownFormatError
-from arena.formats.pairs import between_pairs, sides_of
+from arena.formats.base import (
+    Bye,
+    Change,
+    ChangeKind,
+    Format,
+    Options,
+    Pairing,
+    Partners,
+    Place,
+    Plan,
+    Results,
+    Schedule,
+    Totals,
+    UnknownFormatError,
+)
+from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
 from arena.formats.round_robin import round_robin
 
 __all__ = [
     "FORMATS",
+    "Bye",
+    "Change",
+    "ChangeKind",
     "Format",
+    "Options",
     "Pairing",
     "Partners",
+    "Place",
     "Plan",
+    "Results",
+    "Schedule",
+    "Totals",
     "UnknownFormatError",
+    "check",
+    "expected_matches",
     "find_format",
+    "ranking",
     "schedule",
     "sides_of",
 ]
 
-FORMATS: dict[str, Format] = {"round-robin": round_robin}
+FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (round_robin,)}
 
 
 def find_format(name: str) -> Format:
@@ -34,20 +56,57 @@ def find_format(name: str) -> Format:
     return FORMATS[name]
 
 
-def schedule(
-    name: str, plan: Plan, results: Mapping[int, tuple[Fraction, ...]]
-) -> tuple[Pairing, ...]:
+def check(name: str, plan: Plan) -> None:
+    """Refuse a plan that a format cannot hold.
+
+    Raises:
+        UnknownFormatError: There is no such format.
+        RefusedError: Naming what does not fit and what would.
+    """
+    find_format(name).check(_for_format(plan))
+
+
+def schedule(name: str, plan: Plan, results: Results) -> Schedule:
     """Return every pairing of a format known so far, for bots alone and for pairs alike.
 
     Args:
         name: Of the format.
-        plan: What the tournament fixed.
+        plan: What the tournament fixed, and how its field has changed.
         results: As formats take them.
 
     Raises:
         UnknownFormatError: There is no such format.
+        RefusedError: It cannot hold the plan.
     """
+    check(name, plan)
     format_ = find_format(name)
     if plan.partners is Partners.FIXED:
         return between_pairs(format_, plan, results)
-    return format_(plan, results)
+    return format_.schedule(plan, results)
+
+
+def ranking(name: str, plan: Plan, results: Results) -> tuple[Place, ...]:
+    """Return a format's own order of the entrants so far; of fixed partners that of the pairs.
+
+    Raises:
+        UnknownFormatError: There is no such format.
+        RefusedError: It cannot hold the plan.
+    """
+    check(name, plan)
+    told = by_pair(results) if plan.partners is Partners.FIXED else results
+    return find_format(name).ranking(_for_format(plan), told)
+
+
+def expected_matches(name: str, plan: Plan) -> int | None:
+    """Return how many matches are to come of a plan if nobody leaves; None: no end to them.
+
+    Raises:
+        UnknownFormatError: There is no such format.
+        RefusedError: It cannot hold the plan.
+    """
+    check(name, plan)
+    return find_format(name).expected_matches(_for_format(plan))
+
+
+def _for_format(plan: Plan) -> Plan:
+    return pairs_as_entrants(plan) if plan.partners is Partners.FIXED else plan

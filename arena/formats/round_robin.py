@@ -1,40 +1,150 @@
 """Everybody meets everybody, once a cycle."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
 
-from arena.formats.base import Pairing, Partners, Plan
+from arena.formats.base import Pairing, Partners, Schedule
+from arena.formats.checks import refuse_options, refuse_too_many
+from arena.formats.points import ranked_by_share, tally
+from arena.formats.roster import Roster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from arena.formats.base import Place, Plan, Results
+
+_FEWEST_WITH_PARTNERS = 4
 
 
-def round_robin(
-    plan: Plan,
-    results: Mapping[int, tuple[Fraction, ...]],  # noqa: ARG001 - nobody's results change it
-) -> tuple[Pairing, ...]:
-    """Pair all with all; the seats of a group turn and change their direction from cycle to cycle.
+class RoundRobin:
+    """All with all; the seats of a group turn and change their direction from cycle to cycle.
 
     With more than two seats every group of entrants meets once. Where partners rotate, all are
     partners equally often, and opponents twice as often.
     """
-    groups = list(_groups(plan))
-    return tuple(
-        Pairing(
-            number=cycle * len(groups) + place + 1, round=cycle + 1, seats=_arranged(group, cycle)
-        )
-        for cycle in range(plan.rounds)
-        for place, group in enumerate(groups)
+
+    name = "round-robin"
+    summary = "Everybody meets everybody, once a cycle."
+    explanation = (
+        "Every two entrants meet once a cycle, and --rounds is the number of cycles, usually 1: "
+        "2 makes a double round robin in which each pair has changed seats. In matches of more "
+        "seats every possible group meets once a cycle; in games of pairs in which partners are "
+        "not fixed all are partners equally often and opponents twice as often. The whole "
+        "schedule is known from the start and nobody has a bye. Entrants are ranked by the part "
+        "of their points that they won (a win 1, a draw 1/2; with more seats the part of the "
+        "others that they left behind), then by Sonneborn-Berger (the points of those they beat "
+        "and half of those they drew with), then by their mean total. A late entry plays all who "
+        "are still in, as often as there are cycles. When an entrant leaves, what it has played "
+        "stays, and its other matches are won by those who were to meet it."
     )
 
+    def check(self, plan: Plan) -> None:
+        """Refuse options, and cycles of more matches than any tournament has.
 
-def _groups(plan: Plan) -> Iterator[tuple[int, ...]]:
+        Raises:
+            RefusedError: One of these was asked for.
+        """
+        refuse_options(self.name, plan)
+        hint = "play fewer rounds, or choose swiss, or pods for more than two seats"
+        refuse_too_many(self.expected_matches(plan), hint)
+
+    def schedule(self, plan: Plan, results: Results) -> Schedule:  # noqa: ARG002 - nobody's results change it
+        """Pair all at once; then, for those who came late, what they missed."""
+        return Schedule(tuple(_pairings(plan)), complete=True)
+
+    def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
+        """Rank by the part of the points won."""
+        return ranked_by_share(plan, tally(plan, _pairings(plan), results))
+
+    def expected_matches(self, plan: Plan) -> int:
+        """Count the groups of a cycle, and the cycles; what late entries add is in it."""
+        if plan.changes:
+            return sum(1 for _ in _pairings(plan))
+        entrants = plan.entrants
+        if plan.partners is Partners.ROTATING:
+            a_cycle = comb(entrants, 2) * (entrants - 3 + (entrants + 1) % 2) // 4
+        else:
+            a_cycle = comb(entrants, plan.seats)
+        return a_cycle * cycles(plan)
+
+
+round_robin = RoundRobin()
+
+
+def cycles(plan: Plan) -> int:
+    """Return how often a cycle is played."""
+    return plan.rounds or 1
+
+
+def everybody_with_everybody(plan: Plan, entrants: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Give the groups of one cycle, seats balanced."""
+    for group in _groups(plan, len(entrants)):
+        yield tuple(entrants[place] for place in group)
+
+
+def newcomers_with_all(
+    plan: Plan, newcomers: Sequence[int], present: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Give the groups of one cycle that somebody is in who came late, seats balanced."""
+    others = [entrant for entrant in present if entrant not in newcomers]
+    groups: list[tuple[int, ...]] = []
+    for newcomer in newcomers:
+        if plan.partners is Partners.ROTATING:
+            groups += _with_partners(newcomer, others)
+        else:
+            groups += ((newcomer, *rest) for rest in combinations(others, plan.seats - 1))
+        others.append(newcomer)
+    return _balanced(groups)
+
+
+def in_cycles(
+    groups: Sequence[tuple[int, ...]], plan: Plan, first: int, stage: str = ""
+) -> Iterator[Pairing]:
+    """Give the pairings of all cycles of some groups, numbered from the first."""
+    number = first
+    for cycle in range(cycles(plan)):
+        for group in groups:
+            yield Pairing(number, cycle + 1, _arranged(group, cycle), stage)
+            number += 1
+
+
+def _pairings(plan: Plan) -> Iterator[Pairing]:
+    roster = Roster(plan)
+    roster.advance(1)
+    number = 1
+    newcomers = list(roster.present)
+    groups = list(everybody_with_everybody(plan, newcomers))
+    while newcomers:
+        for pairing in in_cycles(groups, plan, number):
+            yield pairing
+            number += 1
+        newcomers = roster.advance(number)
+        groups = list(newcomers_with_all(plan, newcomers, roster.present))
+
+
+def _with_partners(newcomer: int, others: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Give matches in which a newcomer is the partner of each once, and the opponent twice."""
+    if len(others) < _FEWEST_WITH_PARTNERS - 1:
+        return
+    for place, partner in enumerate(others):
+        left, right = others[place - 1], others[place - 2]
+        yield newcomer, left, partner, right
+
+
+def _groups(plan: Plan, entrants: int) -> Iterator[tuple[int, ...]]:
+    if entrants < plan.seats:
+        return iter(())
     if plan.partners is Partners.ROTATING:
-        groups = _partners(plan.entrants)
+        groups = _partners(entrants)
         # In an odd circle everybody sits at every seat equally often as it is.
-        return groups if plan.entrants % 2 else _balanced(groups)
+        return groups if entrants % 2 else _balanced(groups)
     if plan.seats == 2:  # noqa: PLR2004 - a pairing of two
-        return _couples(plan.entrants)
-    return _balanced(_combinations(plan.entrants, plan.seats))
+        return _couples(entrants)
+    return _balanced(_combinations(entrants, plan.seats))
 
 
 def _couples(entrants: int) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,40 @@
+"""Who is in, at any point of the schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.formats.base import ChangeKind
+
+if TYPE_CHECKING:
+    from arena.formats.base import Plan
+
+
+class Roster:
+    """Who is in, followed from block to block of a schedule."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Hold everybody of the first hour; no change has been heeded yet."""
+        self.present = list(range(plan.entrants))
+        self.left: set[int] = set()
+        self._changes = plan.changes
+        self._heeded = 0
+
+    def advance(self, number: int) -> list[int]:
+        """Heed the changes that a block heeds whose first pairing has this number.
+
+        Returns:
+            Who came in since the last block and has not left again.
+        """
+        joined: list[int] = []
+        while self._heeded < len(self._changes):
+            change = self._changes[self._heeded]
+            if change.after >= number:
+                break
+            self._heeded += 1
+            if change.kind is ChangeKind.JOIN:
+                joined.append(change.entrant)
+            else:
+                self.left.add(change.entrant)
+        self.present = [entrant for entrant in [*self.present, *joined] if entrant not in self.left]
+        return [entrant for entrant in joined if entrant not in self.left]
