@@ -38,6 +38,7 @@ class Forecast:
         matches: Still to be played; None if there is no end.
         known: How many of them are scheduled already.
         legs: Of a match, each with bots started afresh.
+        starts: Bots started for a leg.
         containers: Bots started in all, be it as processes; None without end.
         at_once: Matches played at the same time on this machine.
         match_seconds: What one match is taken to last.
@@ -48,6 +49,7 @@ class Forecast:
     matches: int | None
     known: int
     legs: int
+    starts: int
     containers: int | None
     at_once: int
     match_seconds: float
@@ -133,6 +135,7 @@ def _forecast(
         matches=matches,
         known=known,
         legs=game.legs,
+        starts=game.seats,
         containers=None if matches is None else matches * game.legs * game.seats,
         at_once=at_once,
         match_seconds=lasts,
