@@ -262,6 +262,4 @@ def units(listed: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 def _check_reason(text: str) -> None:
     if not text.strip() or len(text) > MAX_REASON:
-        raise RefusedError(
-            "the history needs a reason", f"say why in 1 to {MAX_REASON} characters"
-        )
+        raise RefusedError("the history needs a reason", f"say why in 1 to {MAX_REASON} characters")

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from sqlmodel import col, select
 
-from arena import planning
+from arena import formats, planning
+from arena.ledger import seats_of
 from arena.sandbox.slots import plan_slots
 from arena.tables import Bot, BotVersion, Entrant, Match, Result, Tournament
 from referee.results import SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator
+
+    from sqlmodel import Session
 
     from arena.infos import TournamentInfo
     from arena.store import Store
@@ -35,7 +38,8 @@ class Forecast:
         matches: Still to be played; None if there is no end.
         known: How many of them are scheduled already.
         legs: Of a match, each with bots started afresh.
-        containers: Bots started in all, in processes where no containers are used; None without end.
+        starts: Bots started for a leg.
+        containers: Bots started in all, be it as processes; None without end.
         at_once: Matches played at the same time on this machine.
         match_seconds: What one match is taken to last.
         seconds: What all are taken to last; None without end.
@@ -45,6 +49,7 @@ class Forecast:
     matches: int | None
     known: int
     legs: int
+    starts: int
     containers: int | None
     at_once: int
     match_seconds: float
@@ -85,7 +90,7 @@ def of_draft(store: Store, made: Draft, concurrency: int | None = None) -> Forec
     row = made.row
     expected = None
     if made.plan is not None:
-        expected = planning.formats.expected_matches(row.format, made.plan)
+        expected = formats.expected_matches(row.format, made.plan)
     return _forecast(
         store,
         _Game(
@@ -105,7 +110,7 @@ def of_draft(store: Store, made: Draft, concurrency: int | None = None) -> Forec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Game:
-    """What decides how long a match lasts."""
+    """What decides how long a match lasts; `bots` are names without versions."""
 
     rules: str
     seats: int
@@ -130,6 +135,7 @@ def _forecast(
         matches=matches,
         known=known,
         legs=game.legs,
+        starts=game.seats,
         containers=None if matches is None else matches * game.legs * game.seats,
         at_once=at_once,
         match_seconds=lasts,
@@ -144,16 +150,13 @@ def _assumed_seconds(game: _Game) -> float:
 
 
 def _past_seconds(store: Store, game: _Game) -> list[float]:
-    """Return what matches of this game lasted in which only bots of these names played.
+    """Return what matches of this game lasted in which only these bots played, in any version.
 
-    A match with more or fewer decks counts in proportion: what starting takes is small beside it.
+    One with more or fewer decks counts in proportion.
     """
     with store.read() as session:
-        rows = session.exec(
-            select(Match.id, Result.milliseconds, Tournament)
-            .join(Result, col(Result.match_id) == Match.id)
-            .join(Tournament, col(Tournament.id) == Match.tournament_id)
-            .where(
+        tournaments = session.exec(
+            select(Tournament).where(
                 Tournament.seats == game.seats,
                 Tournament.match_format == game.match_format,
                 Tournament.sandbox == game.sandbox,
@@ -161,9 +164,24 @@ def _past_seconds(store: Store, game: _Game) -> list[float]:
                 Tournament.rules == game.rules,
             )
         ).all()
-    del rows
-    return []
+        return [seconds for row in tournaments for seconds in _lasted(session, row, game)]
 
 
-def _names(bots: Collection[str]) -> str:
-    return ", ".join(sorted(bots))
+def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
+    positions = {
+        position
+        for position, name in session.exec(
+            select(Entrant.position, Bot.name)
+            .join(BotVersion, col(BotVersion.id) == Entrant.bot_version_id)
+            .join(Bot, col(Bot.id) == BotVersion.bot_id)
+            .where(Entrant.tournament_id == row.id)
+        )
+        if name in game.bots
+    }
+    for match, milliseconds in session.exec(
+        select(Match, Result.milliseconds)
+        .join(Result, col(Result.match_id) == Match.id)
+        .where(Match.tournament_id == row.id)
+    ):
+        if seats_of(match) <= positions:
+            yield milliseconds / 1000 * game.decks / row.decks

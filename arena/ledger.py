@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from fractions import Fraction
 
-    from sqlmodel import Session
-
     from sqlalchemy import ColumnElement
+    from sqlmodel import Session
 
     from arena.formats import Schedule
     from arena.owners import Owner
@@ -376,9 +375,7 @@ def cancel(session: Session, tournament_id: int, positions: Collection[int] | No
     found = [
         match
         for match in session.exec(
-            select(Match).where(
-                Match.tournament_id == tournament_id, col(Match.state).in_(waiting)
-            )
+            select(Match).where(Match.tournament_id == tournament_id, col(Match.state).in_(waiting))
         )
         if positions is None or not seats_of(match).isdisjoint(positions)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from sqlmodel import delete
 from arena import formats, ledger, queries
 from arena.errors import RefusedError
 from arena.formats import Plan, Schedule
+from arena.infos import ReasonKind
 from arena.tables import Match
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from arena.formats import Bye, Pairing, Place
-    from arena.infos import TournamentInfo
+    from arena.infos import EntrantInfo, TournamentInfo
     from arena.store import Store
     from arena.tables import Tournament
 
@@ -44,7 +46,7 @@ def extend(store: Store, info: TournamentInfo) -> int:
 def plan_anew(session: Session, row: Tournament) -> None:
     """Plan a tournament that has not begun for those who are in now, if they are enough."""
     session.flush()
-    session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type,call-overload]
+    session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type]
     try:
         schedule = formats.schedule(row.format, queries.plan_of(session, row), {})
     except RefusedError:
@@ -76,16 +78,60 @@ def expected_matches(store: Store, info: TournamentInfo) -> int | None:
     return None if expected is None else max(expected, info.total)
 
 
-def places(store: Store, info: TournamentInfo) -> tuple[Place, ...]:
-    """Return the format's own order so far, who was disqualified last; empty if it has none yet.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A row of a format's own order.
 
-    Of partners that stay together an entrant is a pair, by its number.
+    Attributes:
+        rank: From 1, shared by who is level; None for one who was disqualified.
+        names: Of the bot, or of the two of a pair that stays together.
+        columns: What the order rests on, what counts most first.
+        note: That it left and why, or that it came late, else empty.
+    """
+
+    rank: int | None
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, Fraction | int | str], ...]
+    note: str
+
+
+def table(store: Store, info: TournamentInfo) -> tuple[Placed, ...]:
+    """Return the format's own order so far, best first, who was disqualified last.
+
+    Empty as long as there are too few entrants for an order.
     """
     if obstacle(store, info) is not None:
         return ()
     plan = queries.format_plan(store, info.id)
-    results = queries.format_results(store, info.id)
-    return formats.ranking(info.format, plan, results)
+    places = formats.ranking(info.format, plan, queries.format_results(store, info.id))
+    units: Sequence[Sequence[EntrantInfo]] = info.pairs or [(each,) for each in info.entrants]
+    out = {number for number, unit in enumerate(units) if _is_out(unit)}
+    counted = [place for place in places if place.entrant not in out]
+    others = [place for place in places if place.entrant in out]
+    return tuple(
+        Placed(
+            rank=_rank(place, counted) if place in counted else None,
+            names=tuple(entrant.name for entrant in units[place.entrant]),
+            columns=place.columns,
+            note=_note(units[place.entrant]),
+        )
+        for place in [*counted, *others]
+    )
+
+
+def _rank(place: Place, counted: Sequence[Place]) -> int:
+    return 1 + sum(other.rank < place.rank for other in counted)
+
+
+def _is_out(unit: Sequence[EntrantInfo]) -> bool:
+    return any(entrant.left is ReasonKind.DISQUALIFICATION for entrant in unit)
+
+
+def _note(unit: Sequence[EntrantInfo]) -> str:
+    left = [entrant.left for entrant in unit if entrant.left is not None]
+    if left:
+        return left[0]
+    return ReasonKind.LATE_ENTRY if any(entrant.late for entrant in unit) else ""
 
 
 def byes(store: Store, info: TournamentInfo) -> tuple[Bye, ...]:
@@ -143,4 +189,3 @@ def _games(plan: Plan, pairings: Sequence[Pairing]) -> list[int]:
         for entrant in pairing.seats:
             games[entrant] += 1
     return games
-

@@ -121,7 +121,11 @@ def stop(store: Store, name: str) -> TournamentInfo:
 
 def _new_entries(store: Store, info: TournamentInfo, word: str) -> list[Entry]:
     new, partners = entries.enter(
-        [word], info.variant, info.rules, info.sandbox, lambda name: queries.bot_version(store, name)
+        [word],
+        info.variant,
+        info.rules,
+        info.sandbox,
+        lambda name: queries.bot_version(store, name),
     )
     if info.entrants and partners is not info.partners:
         fixed = info.partners is Partners.FIXED
@@ -133,9 +137,7 @@ def _new_entries(store: Store, info: TournamentInfo, word: str) -> list[Entry]:
     return new
 
 
-def _find(
-    info: TournamentInfo, word: str, among: Sequence[EntrantInfo]
-) -> tuple[EntrantInfo, ...]:
+def _find(info: TournamentInfo, word: str, among: Sequence[EntrantInfo]) -> tuple[EntrantInfo, ...]:
     """Return the bot that a word names among some entrants, or the pair, by one of it or both."""
 
     def named(name: str) -> list[EntrantInfo]:
@@ -172,4 +174,3 @@ def _after(store: Store, info: TournamentInfo) -> TournamentInfo:
         planning.extend(store, now)
         now = queries.tournament(store, info.name)
     return now
-

@@ -40,6 +40,9 @@ __all__ = [
 ALL = ", ".join(OPTIONS)
 MAX_DIGITS = 9
 USUAL_SEATS = 2
+MOVE_MS = 1000
+CARD_MS = 250
+SMALL_HAND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ class Game:
         """Two where the rules allow it, else the fewest they allow."""
         players = self.rules.players
         return USUAL_SEATS if USUAL_SEATS in players else players[0]
+
+    @property
+    def usual_move_ms(self) -> int:
+        """Time for one decision: a second, and a quarter more for every card above three."""
+        return MOVE_MS + CARD_MS * max(0, self.rules.hand_size - SMALL_HAND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

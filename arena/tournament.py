@@ -374,4 +374,3 @@ def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: by
         )
     except SpecError as error:
         raise RefusedError(str(error)) from error
-

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from fractions import Fraction
 
-from arena.formats import Pairing
+from arena.formats import Pairing, Schedule
 from arena.home import Home
 from arena.jobs import MatchDescription
 from arena.ledger import Lease, StoredFault, StoredReport, StoredResult, claim, plan
@@ -81,7 +81,8 @@ def add_tournament(
                 )
             )
         number = tournament.id or 0
-    plan(store, number, [Pairing(place + 1, 1, (0, 1)) for place in range(matches)])
+    pairings = tuple(Pairing(place + 1, 1, (0, 1)) for place in range(matches))
+    plan(store, number, Schedule(pairings, complete=True))
     return number
 
 

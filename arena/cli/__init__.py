@@ -28,6 +28,7 @@ COMMANDS = {
     "rankings": "arena.cli.rankings:rankings",
     "match": "arena.cli.matches:match",
     "verify": "arena.cli.verify:verify",
+    "formats": "arena.cli.formats:formats",
     "variants": "arena.cli.variants:variants",
     "rules": "arena.cli.rules:rules_group",
     "doctor": "arena.cli.doctor:doctor",

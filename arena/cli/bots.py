@@ -80,9 +80,7 @@ def submit_bot(
     secret when the tournament is made, and cannot know strings that are given afterwards.
     """
     with app.new_store() as store:
-        version = submit(
-            store, name, source, sandbox, entropy=entropy, say=app.output.status
-        )
+        version = submit(store, name, source, sandbox, entropy=entropy, say=app.output.status)
     if as_json:
         app.output.json({**_version_json(version), "new": version.new})
         return

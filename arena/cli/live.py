@@ -20,18 +20,19 @@ class StatusLines:
 
     Args:
         bar: where the lines and the count go.
-        total: matches in the schedule.
+        total: matches that the tournament will come to, None if nobody can know.
         done: matches that were played before.
     """
 
-    def __init__(self, bar: Bar, total: int, done: int) -> None:
+    def __init__(self, bar: Bar, total: int | None, done: int) -> None:
         self._bar = bar
         self._total = total
         self._done = done
 
     def started(self, match: MatchInfo) -> None:
         """A match was given to a worker."""
-        self._bar.status(f"Started match {match.number} of {self._total} ({_pairing(match)})")
+        total = "" if self._total is None else f" of {self._total}"
+        self._bar.status(f"Started match {match.number}{total} ({_pairing(match)})")
 
     def finished(self, match: MatchInfo) -> None:
         """A match was recorded."""

@@ -10,7 +10,7 @@ import click
 
 from arena.home import Home
 from arena.rulebook import Game, find_game
-from referee.results import SERIES, TimeControl
+from referee.results import SERIES, SpecError, TimeControl
 from referee.rules import Rules
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -145,10 +145,9 @@ GAME_OPTIONS = (
     click.option(
         "--move-time",
         type=Seconds(),
-        default="1",
-        show_default=True,
         metavar="SECONDS",
-        help="Time for one decision.",
+        help="Time for one decision.  [default: 1, and 0.25 more for every card above three that "
+        "a hand holds]",
     ),
     click.option(
         "--tc",
@@ -156,6 +155,12 @@ GAME_OPTIONS = (
         default="0+0",
         metavar="BANK+INC",
         help="Bank of seconds per leg beside the move time, and seconds gained per decision.",
+    ),
+    click.option(
+        "--startup",
+        type=Seconds(),
+        metavar="SECONDS",
+        help=f"Time from the start of a bot to its Hello.  [default: {STARTUP_SECONDS}]",
     ),
     click.option(
         "--seed",
@@ -182,14 +187,26 @@ def game(home: Home, variant: str, changes: Sequence[str], match_format: str) ->
     return Game(found.name, found.rules.replace(match_format=match_format)), match_format
 
 
-def time_control(move_time: Decimal, bank: tuple[Decimal, Decimal]) -> TimeControl:
-    """Return the time control that --move-time and --tc name."""
-    return TimeControl(
-        move_time_ms=_milliseconds(move_time),
-        bank_ms=_milliseconds(bank[0]),
-        increment_ms=_milliseconds(bank[1]),
-        startup_ms=STARTUP_SECONDS * 1000,
-    )
+def time_control(
+    game: Game,
+    move_time: Decimal | None,
+    bank: tuple[Decimal, Decimal],
+    startup: Decimal | None = None,
+) -> TimeControl:
+    """Return the time control that --move-time, --tc and --startup name, or what fits the game.
+
+    Raises:
+        click.UsageError: Nobody can play with it.
+    """
+    try:
+        return TimeControl(
+            move_time_ms=game.usual_move_ms if move_time is None else _milliseconds(move_time),
+            bank_ms=_milliseconds(bank[0]),
+            increment_ms=_milliseconds(bank[1]),
+            startup_ms=STARTUP_SECONDS * 1000 if startup is None else _milliseconds(startup),
+        )
+    except SpecError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _milliseconds(seconds: Decimal) -> int:

@@ -186,14 +186,16 @@ class Output:
             self.fields(dict(zip(titles, row, strict=True)))
 
     @contextlib.contextmanager
-    def progress(self, title: str, total: int, unit: str, *, done: int = 0) -> Iterator["Bar"]:
+    def progress(
+        self, title: str, total: int | None, unit: str, *, done: int = 0
+    ) -> Iterator["Bar"]:
         """Show a bar with rate and time left on stderr while the block runs.
 
         Where stderr is no terminal there is no bar: the caller's status lines are the progress.
 
         Args:
             title: what is being done, in a word or two.
-            total: how many units there are.
+            total: how many units there are, None if nobody knows.
             unit: what is counted, in the plural.
             done: how many were done before, which tells nothing about the rate.
         """
@@ -246,7 +248,7 @@ class TimeLeftColumn(ProgressColumn):
     def render(self, task: Task) -> Text:
         """Return the time as text; it runs between the units, too."""
         gone = task.elapsed or 0.0
-        if not task.fields["rate"]:
+        if not task.fields["rate"] or task.total is None:
             return Text(f"{timedelta(seconds=int(gone))} so far")
         left = (task.remaining or 0.0) / task.fields["rate"] - (gone - task.fields["at"])
         return Text(f"{timedelta(seconds=max(0, round(left)))} left")

@@ -1,57 +1,60 @@
 """`arena tournament`: create a tournament, run or resume it, see how it stands."""
 
-import shlex
-from decimal import Decimal
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
-from arena import ledger, queries, tournament
-from arena.cli import exports
+from arena import ledger, planning, queries, tournament
+from arena.bots import submit
+from arena.cli import exports, roster
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
+from arena.cli.description import read_description
 from arena.cli.live import StatusLines, TellingStopFlag
 from arena.cli.options import game, game_options, sandbox_option, time_control
-from arena.cli.output import Column
+from arena.cli.plans import (
+    PAIRING_FIELDS,
+    PLAN_FIELDS,
+    plan,
+    print_draft,
+    print_pairings,
+)
 from arena.cli.standings import PAIR_FIELDS, STANDING_FIELDS, print_tables, standing_json
+from arena.cli.summary import (
+    COLUMNS,
+    INFO_FIELDS,
+    NOT_COMMITTED,
+    PLACE_FIELDS,
+    commitment_words,
+    entered,
+    format_words,
+    game_words,
+    head,
+    info_json,
+    place_json,
+    print_places,
+    row,
+    time_words,
+    tournament_command,
+)
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
 from arena.formats import FORMATS
-from arena.infos import TournamentInfo
+from arena.infos import ReasonKind, Seeding, TournamentInfo
 from arena.rankings import pair_table, tournament_table
-from arena.store import Store
 from arena.tournament import RunReport, TournamentOptions
+from referee.results import SERIES
 
-COLUMNS = (
-    Column("Tournament", fold=True),
-    Column("State"),
-    Column("Variant", fold=True),
-    Column("Format"),
-    Column("Seats", "right"),
-    Column("Bots", "right"),
-    Column("Played", "right"),
-    Column("Created"),
-)
-INFO_FIELDS = {
-    "name": "name of the tournament",
-    "state": "planned, running, paused, finished or incomplete",
-    "created": "time of creation (ISO 8601)",
-    "variant": "name of the game's variant, followed by the options that were changed",
-    "rules.*": "every option of the rules, by name",
-    "seats": "bots in a match",
-    "partners": "none, fixed (pairs that stay together) or rotating",
-    "format": "who meets whom",
-    "match_format": "how deals add up to a match",
-    "rounds": "cycles of the schedule",
-    "decks": "decks a match",
-    "sandbox": "where the bots run: container or process",
-    "entrants[]": "name@version of an entrant; of fixed partners one follows the other",
-    "matches.total": "matches scheduled so far",
-    "matches.done": "matches with a result",
-    "matches.running": "matches being played",
-    "matches.planned": "matches to be played",
-    "matches.incomplete": "matches given up after too many void attempts, never scored",
-    "commitment": "SHA-256 of the secret seed, public from the start",
-    "seed": "the seed in hex once the last match is done, else null",
-}
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+    from arena.standings import Standing
+    from arena.store import Store
 
 
 @click.group("tournament", cls=DocumentedGroup, examples=["arena tournament run spring"])
@@ -71,52 +74,102 @@ exports.add_to(tournament_group)
         "arena tournament create quick alice bob --move-time 0.2 --tc 30+0.1",
         "arena tournament create three alice bob carol dora --seats 3 --rules target=41",
         "arena tournament create pairs alice+bob carol+dora --variant burkozyol-pairs",
+        "arena tournament create spring alice bob --dry-run",
+        "arena tournament create --from spring.toml",
     ],
-    fields=INFO_FIELDS,
+    fields={
+        **INFO_FIELDS,
+        **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
+        **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
+    },
 )
-@click.argument("name")
-@click.argument("bots", nargs=-1, required=True, metavar="BOT BOT...")
+@click.argument("name", required=False)
+@click.argument("bots", nargs=-1, metavar="BOT BOT...")
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Take everything from a TOML file, and submit the bots that it names a source for.",
+)
 @click.option(
     "--format",
     "format_name",
     type=click.Choice(list(FORMATS)),
     default="round-robin",
     show_default=True,
-    help="Who meets whom.",
+    help="Who meets whom; `arena formats` explains them.",
 )
 @click.option(
     "--rounds",
     type=click.IntRange(1, 10_000),
-    default=1,
-    show_default=True,
-    help="Cycles of the schedule.",
+    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
 )
 @click.option(
     "--seats",
     type=click.IntRange(2, 6),
     help="Seats a match.  [default: 2, or what the variant needs]",
 )
+@click.option("--groups", type=click.IntRange(1, 1000), help="How many groups there are.")
+@click.option(
+    "--advance", type=click.IntRange(1, 1000), help="How many of each group reach the knock-out."
+)
+@click.option(
+    "--third-place/--no-third-place", default=None, help="Whether third place is played for."
+)
+@click.option(
+    "--challenger", metavar="BOT", help="Who meets all others.  [default: the first named]"
+)
+@click.option(
+    "--seeding",
+    type=click.Choice([each.value for each in Seeding]),
+    help="How the entrants are ordered.  [default: by rating where the order decides who meets "
+    "whom, else as given]",
+)
+@click.option(
+    "--finals",
+    is_flag=True,
+    help="Nobody enters once it is made, no version is replaced, and everybody plays equally many "
+    "games.",
+)
+@click.option(
+    "--open",
+    "is_open",
+    is_flag=True,
+    help="Make it before there are enough entrants; others are let in by `enter`.",
+)
 @game_options
 @sandbox_option
+@click.option("--dry-run", is_flag=True, help="Print plan and pairings, and make nothing.")
 @common_options
-@pass_app
+@click.pass_context
 def create(
-    app: App,
+    context: click.Context,
     *,
-    name: str,
+    name: str | None,
     bots: tuple[str, ...],
+    file: Path | None,
     format_name: str,
-    rounds: int,
+    rounds: int | None,
     seats: int | None,
+    groups: int | None,
+    advance: int | None,
+    third_place: bool | None,
+    challenger: str | None,
+    seeding: str | None,
+    finals: bool,
+    is_open: bool,
     variant: str,
     changes: tuple[str, ...],
     decks: int,
     match_format: str,
     tables: int | None,
-    move_time: Decimal,
+    move_time: Decimal | None,
     tc: tuple[Decimal, Decimal],
+    startup: Decimal | None,
     seed: bytes | None,
     sandbox: str,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Make the tournament NAME and commit to its seed.
@@ -125,16 +178,29 @@ def create(
     BOT+BOT enters two that stay together; bots entered alone change partners evenly. Nothing is
     played yet.
     """
+    app = context.ensure_object(App)
+    if file is not None:
+        _create_from(context, app, file, dry_run=dry_run, as_json=as_json)
+        return
+    if name is None:
+        raise click.UsageError("name the tournament and its bots, or give --from FILE")
     played, played_format = game(app.home, variant, changes, match_format)
     options = TournamentOptions(
         name=name,
         bots=bots,
-        time=time_control(move_time, tc),
+        time=time_control(played, move_time, tc, startup),
         rules=played.rules,
         variant=played.name,
         format=format_name,
         seats=seats or played.usual_seats,
         rounds=rounds,
+        groups=groups,
+        advance=advance,
+        third_place=third_place,
+        challenger=challenger,
+        seeding=None if seeding is None else Seeding(seeding),
+        is_final=finals,
+        is_open=is_open,
         decks=decks,
         match_format=played_format,
         tables=tables,
@@ -142,19 +208,77 @@ def create(
         sandbox=sandbox,
     )
     with app.open_store() as store:
-        info = tournament.create(store, options)
+        _create(app, store, options, dry_run=dry_run, as_json=as_json)
+
+
+def _create_from(
+    context: click.Context, app: App, file: Path, *, dry_run: bool, as_json: bool
+) -> None:
+    """Make the tournament that a file describes, its bots submitted first.
+
+    Raises:
+        click.UsageError: The line says something that the file is to say.
+    """
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name not in {"file", "dry_run", "as_json"}:
+            word = max(parameter.opts, key=len) if parameter.opts else parameter.name
+            raise click.UsageError(f"--from FILE says everything: put {word} into the file")
+    description = read_description(file)
+    options = description.options(app.home)
+    with app.new_store() as store:
+        if dry_run:
+            made = tournament.draft(store, options, description.finder(store))
+            print_draft(app, store, made, pairings=True, as_json=as_json)
+            return
+        # What is wrong with the tournament shows before anything is submitted.
+        tournament.draft(store, options, description.finder(store))
+        for bot in description.bots:
+            source = description.source(bot, file)
+            version = submit(
+                store,
+                bot.name,
+                source,
+                options.sandbox,
+                entropy=bot.entropy,
+                say=app.output.status,
+            )
+            app.output.status(f"{version.label} {'submitted' if version.new else 'unchanged'}")
+        _create(app, store, options, dry_run=False, as_json=as_json)
+
+
+def _create(
+    app: App, store: Store, options: TournamentOptions, *, dry_run: bool, as_json: bool
+) -> None:
+    if options.match_format != SERIES:
+        app.output.status(
+            f"a match of {options.match_format} cannot be mirrored: who sits where, and the luck "
+            "of the deal, count"
+        )
+    if options.seed is not None:
+        app.output.status(f"{NOT_COMMITTED}: so it is marked everywhere")
+    if dry_run:
+        print_draft(app, store, tournament.draft(store, options), pairings=True, as_json=as_json)
+        return
+    info = tournament.create(store, options)
     if as_json:
         app.output.json(info_json(info))
         return
     app.output.fields(
         {
             "tournament": info.name,
-            "game": _game(info),
-            "entrants": ", ".join(_entered(info)),
-            "matches": info.total,
-            "commitment": info.commitment,
+            "game": game_words(info),
+            "format": format_words(info),
+            "time": time_words(info.time),
+            "entrants": ", ".join(entered(info)),
+            "matches": info.total if info.complete else f"{info.total} so far scheduled",
+            "commitment": commitment_words(info),
         }
     )
+    hindrance = planning.obstacle(store, info)
+    if hindrance is not None:
+        app.output.status(f"not yet to be run: {hindrance}")
+        return
     app.output.status(f"run it: {run_command(app, info)}")
 
 
@@ -173,7 +297,7 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     if as_json:
         app.output.json([info_json(info) for info in infos])
     elif infos:
-        app.output.table(COLUMNS, [_row(info) for info in infos])
+        app.output.table(COLUMNS, [row(info) for info in infos])
     else:
         app.output.status("no tournaments yet; type: arena tournament create NAME BOT BOT")
 
@@ -183,6 +307,7 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     cls=Documented,
     examples=["arena tournament run spring", "arena tournament run spring --concurrency 4"],
     fields={
+        **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
         "interrupted": "whether the run was stopped before the schedule was played",
         "played": "matches this run recorded",
         "voided": "attempts that did not count for a reason of the platform's",
@@ -195,9 +320,12 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     type=click.IntRange(1, 1024),
     help="Matches at the same time.  [default: what the cores allow]",
 )
+@click.option("--dry-run", is_flag=True, help="Print what would be played, and play nothing.")
 @common_options
 @click.pass_context
-def run(context: click.Context, *, name: str, concurrency: int | None, as_json: bool) -> None:
+def run(
+    context: click.Context, *, name: str, concurrency: int | None, dry_run: bool, as_json: bool
+) -> None:
     """Play what is left of the tournament NAME.
 
     The same command starts and resumes it. Ctrl-C once lets the running matches end, twice
@@ -205,16 +333,18 @@ def run(context: click.Context, *, name: str, concurrency: int | None, as_json: 
     """
     app = context.ensure_object(App)
     with app.open_store() as store:
+        if dry_run:
+            print_pairings(app, store, queries.tournament(store, name), as_json=as_json)
+            return
         report = _run(app, store, name, concurrency)
         if as_json:
             app.output.json(_report_json(report))
         else:
-            name = report.tournament.name
-            print_tables(app.output, tournament_table(store, name), pair_table(store, name))
-    if report.tournament.planned or report.tournament.running:
-        app.output.status(f"resume it: {run_command(app, report.tournament)}")
-    elif report.tournament.incomplete:
+            _print_standing(app, store, report.tournament)
+    if report.tournament.incomplete:
         app.output.status(_retry_advice(app, report.tournament))
+    elif not report.tournament.is_over:
+        app.output.status(f"resume it: {run_command(app, report.tournament)}")
     context.exit(report.exit_code)
 
 
@@ -222,11 +352,12 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
     info = queries.tournament(store, name)
     if not info.is_sandboxed:
         app.output.status(NO_BOUNDARY)
+    total = planning.expected_matches(store, info)
     with (
-        app.output.progress(info.name, info.total, "matches", done=info.done) as bar,
+        app.output.progress(info.name, total, "matches", done=info.done) as bar,
         TellingStopFlag().signals() as stop,
     ):
-        lines = StatusLines(bar, info.total, info.done)
+        lines = StatusLines(bar, total, info.done)
         try:
             return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
         except MachineError:
@@ -278,6 +409,7 @@ def _report_json(report: RunReport) -> dict[str, object]:
     examples=["arena tournament show spring", "arena tournament show spring --json"],
     fields={
         **INFO_FIELDS,
+        **{f"places[].{name}": meaning for name, meaning in PLACE_FIELDS.items()},
         **{f"table[].{name}": meaning for name, meaning in STANDING_FIELDS.items()},
         "pair_table[]": "the same by pairs; empty if each plays for itself",
         **{f"pair_table[].{name}": meaning for name, meaning in PAIR_FIELDS.items()},
@@ -294,97 +426,67 @@ def show(app: App, *, name: str, as_json: bool) -> None:
     """
     with app.open_store() as store:
         info = queries.tournament(store, name)
-        table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
-    if as_json:
-        tables = {"table": table, "pair_table": by_pairs}
-        rows = {name: [standing_json(row) for row in rows] for name, rows in tables.items()}
-        app.output.json({**info_json(info), **rows})
-        return
-    app.output.fields(_head(info))
-    app.output.line()
-    print_tables(app.output, table, by_pairs)
+        if as_json:
+            _print_json(app, store, info)
+            return
+        app.output.fields(head(info))
+        app.output.line()
+        _print_standing(app, store, info)
+        _say_how_to_go_on(app, store, info)
+
+
+def _print_json(app: App, store: Store, info: TournamentInfo) -> None:
+    tables = {
+        "table": tournament_table(store, info.name),
+        "pair_table": pair_table(store, info.name),
+    }
+    rows = {name: [standing_json(row) for row in rows] for name, rows in tables.items()}
+    places = [place_json(each) for each in planning.table(store, info)]
+    app.output.json({**info_json(info), "places": places, **rows})
+
+
+def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
+    """Print the format's own order, then ratings and results."""
+    print_places(app.output, planning.table(store, info))
+    table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
+    print_tables(app.output, _marked(info, table), by_pairs)
+
+
+def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:
+    """Return the rows with who left marked, and who was disqualified last."""
+    left = {entrant.name: entrant.left for entrant in info.entrants if entrant.left is not None}
+    rows = [
+        replace(row, entrant=f"{row.entrant} ({left[row.entrant]})") if row.entrant in left else row
+        for row in table
+    ]
+    out = f"({ReasonKind.DISQUALIFICATION})"
+    return sorted(rows, key=lambda row: row.entrant.endswith(out))
+
+
+def _say_how_to_go_on(app: App, store: Store, info: TournamentInfo) -> None:
+    hindrance = planning.obstacle(store, info)
     if info.incomplete:
         app.output.status(_retry_advice(app, info))
+    elif info.is_over:
+        return
+    elif hindrance is not None:
+        app.output.status(f"not to be run as it stands: {hindrance}")
     elif not info.done:
         app.output.status(f"no results yet; run it: {run_command(app, info)}")
-    elif info.done < info.total:
-        app.output.status(f"unless it is being played, resume it: {run_command(app, info)}")
-
-
-def _head(info: TournamentInfo) -> dict[str, object]:
-    sandbox = "" if info.is_sandboxed else f" ({NO_BOUNDARY})"
-    head: dict[str, object] = {
-        "tournament": f"{info.name}, {info.state}{sandbox}",
-        "game": _game(info),
-        "matches": f"{info.done} of {info.total} played",
-    }
-    if info.incomplete:
-        head["incomplete"] = f"{count(info.incomplete, 'match', 'matches')} given up, not scored"
-    if info.seed is None:
-        head["commitment"] = info.commitment
     else:
-        head["seed"] = info.seed.hex()
-    return head
+        app.output.status(f"unless it is being played, resume it: {run_command(app, info)}")
 
 
 def _retry_advice(app: App, info: TournamentInfo) -> str:
     missing = count(info.incomplete, "match", "matches")
-    command = _command(app, "retry", info)
+    command = tournament_command(app, "retry", info)
     return f"{missing} given up; see why: arena match list {info.name}; then: {command}"
-
-
-def _game(info: TournamentInfo) -> str:
-    decks = count(info.decks, "deck")
-    return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
-
-
-def _entered(info: TournamentInfo) -> list[str]:
-    if info.pairs:
-        return ["+".join(bot.name for bot in pair) for pair in info.pairs]
-    return [entrant.name for entrant in info.entrants]
 
 
 def run_command(app: App, info: TournamentInfo) -> str:
     """Return the command that starts or resumes a tournament, as it can be pasted."""
-    return _command(app, "run", info)
+    return tournament_command(app, "run", info)
 
 
-def _command(app: App, verb: str, info: TournamentInfo) -> str:
-    home = [] if app.given_home is None else ["--home", str(app.given_home)]
-    return shlex.join(["arena", "tournament", verb, info.name, *home])
-
-
-def _row(info: TournamentInfo) -> tuple[object, ...]:
-    played = f"{info.done}/{info.total}"
-    created = f"{info.created:%Y-%m-%d %H:%M}"
-    entrants = len(info.entrants)
-    game = info.variant, info.format, info.seats
-    return info.name, info.state, *game, entrants, played, created
-
-
-def info_json(info: TournamentInfo) -> dict[str, object]:
-    """Return a tournament under the names of `INFO_FIELDS`."""
-    return {
-        "name": info.name,
-        "state": info.state,
-        "created": info.created.isoformat(),
-        "variant": info.variant,
-        "rules": info.rules.to_dict(),
-        "seats": info.seats,
-        "partners": info.partners,
-        "format": info.format,
-        "match_format": info.match_format,
-        "rounds": info.rounds,
-        "decks": info.decks,
-        "sandbox": info.sandbox,
-        "entrants": [entrant.name for entrant in info.entrants],
-        "matches": {
-            "total": info.total,
-            "done": info.done,
-            "running": info.running,
-            "planned": info.planned,
-            "incomplete": info.incomplete,
-        },
-        "commitment": info.commitment,
-        "seed": info.seed.hex() if info.seed is not None else None,
-    }
+for command in (plan, *roster.COMMANDS):
+    tournament_group.add_command(command)

@@ -17,6 +17,7 @@ from arena.formats.base import (
 )
 from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
 from arena.formats.round_robin import round_robin
+from arena.formats.swiss import swiss
 
 __all__ = [
     "FORMATS",
@@ -41,7 +42,7 @@ __all__ = [
     "sides_of",
 ]
 
-FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (round_robin,)}
+FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (round_robin, swiss)}
 
 
 def find_format(name: str) -> Format:

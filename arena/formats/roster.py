@@ -20,6 +20,11 @@ class Roster:
         self._changes = plan.changes
         self._heeded = 0
 
+    @property
+    def changed(self) -> bool:
+        """Whether anybody has come or left."""
+        return self._heeded > 0
+
     def advance(self, number: int) -> list[int]:
         """Heed the changes that a block heeds whose first pairing has this number.
 

@@ -1,0 +1,226 @@
+"""`arena tournament enter` and its kin: who is in a tournament, and why that changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from arena import planning, queries, roster
+from arena.cli.context import App, Documented, common_options, pass_app
+from arena.cli.output import Column
+from arena.cli.summary import INFO_FIELDS, entered, info_json, matches_words, tournament_command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from arena.infos import ChangeInfo, TournamentInfo
+    from arena.store import Store
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+HISTORY_COLUMNS = (
+    Column("When"),
+    Column("What"),
+    Column("Bot", fold=True),
+    Column("After match", "right"),
+    Column("Reason", fold=True),
+)
+CHANGE_FIELDS = {
+    "number": "place in the history, from 1",
+    "created": "when (ISO 8601)",
+    "joined": "true for one who came, false for one who left",
+    "kind": "entry, late entry, withdrawal, disqualification or replacement",
+    "entrant": "name@version",
+    "after": "how many matches were scheduled then, null before the start",
+    "reason": "the organiser's words",
+}
+
+
+def reason_option(command: Command) -> Command:
+    """Let the command take --reason, which the history keeps."""
+    return click.option(
+        "--reason", required=True, metavar="TEXT", help="Why, in words that the history keeps."
+    )(command)
+
+
+@click.command(
+    "enter",
+    cls=Documented,
+    examples=[
+        "arena tournament enter spring dora --reason 'came by the evening train'",
+        "arena tournament enter pairs dora+emil --reason 'second invitation'",
+    ],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("bot")
+@reason_option
+@common_options
+@pass_app
+def enter(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
+    """Let BOT into the tournament NAME.
+
+    Before the start everything is planned anew for those who are in. Afterwards it is a late
+    entry: `arena formats` says what each format makes of it.
+    """
+    with app.open_store() as store:
+        _say(app, store, roster.join(store, name, bot, reason), as_json=as_json)
+
+
+@click.command(
+    "withdraw",
+    cls=Documented,
+    examples=["arena tournament withdraw spring bob --reason 'its author asked for it'"],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("bot")
+@reason_option
+@common_options
+@pass_app
+def withdraw(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
+    """Take BOT out of the tournament NAME.
+
+    What it played counts, and so does what it plays just now; its other matches are cancelled.
+    """
+    with app.open_store() as store:
+        _say(app, store, roster.withdraw(store, name, bot, reason), as_json=as_json)
+
+
+@click.command(
+    "disqualify",
+    cls=Documented,
+    examples=["arena tournament disqualify spring bob --reason 'plays a copy of alice'"],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("bot")
+@reason_option
+@common_options
+@pass_app
+def disqualify(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
+    """Take BOT out of the tournament NAME for what it did.
+
+    Its results stay as they were played, its other matches are cancelled, and it is shown last
+    with the mark. It can be done after the end, too.
+    """
+    with app.open_store() as store:
+        _say(app, store, roster.disqualify(store, name, bot, reason), as_json=as_json)
+
+
+@click.command(
+    "replace",
+    cls=Documented,
+    examples=["arena tournament replace spring bob@1 bob@2 --reason 'crashed on every deal'"],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("old", metavar="BOT@1")
+@click.argument("new", metavar="BOT@2")
+@reason_option
+@common_options
+@pass_app
+def replace(app: App, *, name: str, old: str, new: str, reason: str, as_json: bool) -> None:
+    """Let another version of a bot take over in the tournament NAME.
+
+    The results of the old version stay its own: they do not count for the new one, which is a late
+    entry. Before the start it takes the old one's place.
+    """
+    with app.open_store() as store:
+        _say(app, store, roster.replace_version(store, name, old, new, reason), as_json=as_json)
+
+
+@click.command(
+    "stop",
+    cls=Documented,
+    examples=["arena tournament stop ladder"],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@common_options
+@pass_app
+def stop(app: App, *, name: str, as_json: bool) -> None:
+    """End the tournament NAME, a ladder, which has no end of its own.
+
+    What is being played may end and counts; then the seed is public. Only to pause it, stop its run
+    with Ctrl-C.
+    """
+    with app.open_store() as store:
+        info = roster.stop(store, name)
+    if as_json:
+        app.output.json(info_json(info))
+        return
+    app.output.fields({"tournament": f"{info.name}, {info.state}", "matches": matches_words(info)})
+
+
+@click.command(
+    "history",
+    cls=Documented,
+    examples=["arena tournament history spring", "arena tournament history spring --json"],
+    fields=CHANGE_FIELDS,
+)
+@click.argument("name")
+@common_options
+@pass_app
+def history(app: App, *, name: str, as_json: bool) -> None:
+    """Print who came to the tournament NAME and who left it, when and why; --json an array."""
+    with app.open_store() as store:
+        info = queries.tournament(store, name)
+        changes = queries.history(store, name)
+    if as_json:
+        app.output.json([_change_json(change) for change in changes])
+    elif changes:
+        app.output.table(HISTORY_COLUMNS, [_change_row(change) for change in changes])
+    else:
+        app.output.status(f"nothing has changed in {info.name} since it was made")
+
+
+COMMANDS = (enter, withdraw, disqualify, replace, stop, history)
+
+
+def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None:
+    """Print who is in now and what that makes of the schedule."""
+    if as_json:
+        app.output.json(info_json(info))
+        return
+    present = {entrant.name for entrant in info.present}
+    names = [name for name in entered(info) if present.issuperset(_bots(info, name))]
+    app.output.fields(
+        {
+            "tournament": f"{info.name}, {info.state}",
+            "entrants": ", ".join(names),
+            "matches": matches_words(info),
+        }
+    )
+    hindrance = planning.obstacle(store, info)
+    if hindrance is not None:
+        app.output.status(f"not to be run as it stands: {hindrance}")
+    elif not info.is_over:
+        app.output.status(f"play what is left: {tournament_command(app, 'run', info)}")
+
+
+def _bots(info: TournamentInfo, name: str) -> set[str]:
+    pairs = {"+".join(bot.name for bot in pair): pair for pair in info.pairs}
+    return {bot.name for bot in pairs[name]} if name in pairs else {name}
+
+
+def _change_row(change: ChangeInfo) -> tuple[object, ...]:
+    what = change.kind.value
+    if change.kind == "replacement":
+        what = "replacement, in" if change.joined else "replacement, out"
+    after = "-" if change.after is None else change.after
+    return f"{change.created:%Y-%m-%d %H:%M}", what, change.entrant, after, change.reason
+
+
+def _change_json(change: ChangeInfo) -> dict[str, object]:
+    return {
+        "number": change.number,
+        "created": change.created.isoformat(),
+        "joined": change.joined,
+        "kind": change.kind,
+        "entrant": change.entrant,
+        "after": change.after,
+        "reason": change.reason,
+    }

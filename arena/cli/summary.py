@@ -1,0 +1,259 @@
+"""How a tournament is printed: its settings, its seed, its format's own order; and in JSON."""
+
+from __future__ import annotations
+
+import shlex
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from arena.cli.output import Column
+from arena.cli.words import NO_BOUNDARY, count, number
+from arena.infos import Seeding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.cli.context import App
+    from arena.cli.output import Output
+    from arena.infos import TournamentInfo
+    from arena.planning import Placed
+    from referee.results import TimeControl
+
+NOT_COMMITTED = "not committed, the seed was given by hand"
+COMMITMENT_DIGITS = 16
+
+COLUMNS = (
+    Column("Tournament", fold=True),
+    Column("State"),
+    Column("Variant", fold=True),
+    Column("Format", fold=True),
+    Column("Seats", "right"),
+    Column("Bots", "right"),
+    Column("Played", "right"),
+    Column("Commitment"),
+    Column("Created"),
+)
+PLACE_FIELDS = {
+    "rank": "place by the format's own order, null for one who was disqualified",
+    "name": "name@version, of fixed partners name@version+name@version",
+    "columns.*": "what the order rests on, by heading; fractions as text",
+    "note": "that it left and why, or that it came late, else empty",
+}
+INFO_FIELDS = {
+    "name": "name of the tournament",
+    "state": "planned, running, paused, finished or incomplete",
+    "created": "time of creation (ISO 8601)",
+    "variant": "name of the game's variant, followed by the options that were changed",
+    "rules.*": "every option of the rules, by name",
+    "seats": "bots in a match",
+    "partners": "none, fixed (pairs that stay together) or rotating",
+    "format": "who meets whom",
+    "options.*": "what else the format was told, by name",
+    "seeding": "given or rating: how the entrants were ordered",
+    "final": "whether nobody may enter once it is made",
+    "match_format": "how deals add up to a match",
+    "rounds": "cycles or rounds, as the format counts; null for what it takes as usual",
+    "decks": "decks a match",
+    "time.move_ms": "time for one decision",
+    "time.bank_ms": "bank of time per leg",
+    "time.increment_ms": "what a decision adds to it",
+    "time.startup_ms": "time from the start of a bot to its Hello",
+    "sandbox": "where the bots run: container or process",
+    "entrants[]": "name@version of an entrant; of fixed partners one follows the other",
+    "late[]": "name@version of one who came after the start",
+    "left.*": "why one left, by name@version",
+    "matches.total": "matches scheduled so far but for the cancelled ones",
+    "matches.done": "matches with a result",
+    "matches.running": "matches being played",
+    "matches.planned": "matches to be played",
+    "matches.incomplete": "matches given up after too many void attempts, never scored",
+    "matches.cancelled": "matches nobody plays: an entrant had left, or it was stopped",
+    "complete": "whether all matches are scheduled that will ever be",
+    "committed": "false if the seed was given by hand: then the commitment proves nothing",
+    "commitment": "SHA-256 of the secret, public from the start",
+    "secret": "what was committed to, in hex once the last match is over, else null",
+    "seed": "the secret with the entropy mixed in, in hex once the last match is over, else null",
+    "entropy[].entrant": "name@version of an entrant whose string is in the seed",
+    "entropy[].text": "the string",
+    "entropy[].later": "whether it was submitted after the commitment",
+}
+
+
+def print_places(output: Output, table: Sequence[Placed]) -> None:
+    """Print a format's own order."""
+    if not table:
+        return
+    headings = list(dict.fromkeys(heading for row in table for heading, _ in row.columns))
+    columns = (
+        Column("Place", "right"),
+        Column("Name", fold=True),
+        *(Column(heading, "right") for heading in headings),
+        Column("Note"),
+    )
+    output.table(columns, [_place_row(row, headings) for row in table])
+    output.line()
+
+
+def _place_row(row: Placed, headings: Sequence[str]) -> tuple[object, ...]:
+    values = dict(row.columns)
+    cells = (_cell(values[heading]) if heading in values else "-" for heading in headings)
+    return "-" if row.rank is None else row.rank, "+".join(row.names), *cells, row.note
+
+
+def _cell(value: Fraction | int | str) -> str:
+    return value if isinstance(value, str) else number(value)
+
+
+def place_json(row: Placed) -> dict[str, object]:
+    """Return a row of a format's order under the names of `PLACE_FIELDS`."""
+    columns = {
+        heading: str(value) if isinstance(value, Fraction) else value
+        for heading, value in row.columns
+    }
+    return {
+        "rank": row.rank,
+        "name": "+".join(row.names),
+        "columns": columns,
+        "note": row.note,
+    }
+
+
+def head(info: TournamentInfo) -> dict[str, object]:
+    """Return what is said of a tournament above its tables."""
+    sandbox = "" if info.is_sandboxed else f" ({NO_BOUNDARY})"
+    lines: dict[str, object] = {
+        "tournament": f"{info.name}, {info.state}{sandbox}",
+        "game": game_words(info),
+        "format": format_words(info),
+        "time": time_words(info.time),
+        "matches": matches_words(info),
+    }
+    if info.incomplete:
+        lines["incomplete"] = f"{count(info.incomplete, 'match', 'matches')} given up, not scored"
+    return lines | seed_lines(info)
+
+
+def seed_lines(info: TournamentInfo) -> dict[str, object]:
+    """Return what is known of the seed: commitment and strings, at the end all of it."""
+    lines: dict[str, object] = {"commitment": commitment_words(info)}
+    for each in info.contributions:
+        when = "after" if each.is_later else "before"
+        lines[f"entropy of {each.entrant}"] = f"{each.text} (given {when} the commitment)"
+    if info.seed is not None and info.secret is not None:
+        if info.contributions:
+            lines["secret"] = info.secret.hex()
+        lines["seed"] = info.seed.hex()
+    return lines
+
+
+def commitment_words(info: TournamentInfo) -> str:
+    """Return the commitment, and whether it means anything."""
+    return info.commitment if info.is_committed else f"{info.commitment} ({NOT_COMMITTED})"
+
+
+def game_words(info: TournamentInfo) -> str:
+    """Return what is played."""
+    decks = count(info.decks, "deck")
+    return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
+
+
+def format_words(info: TournamentInfo) -> str:
+    """Return who meets whom."""
+    rounds = "" if info.rounds is None else f", {count(info.rounds, 'round')}"
+    options = "".join(
+        f", {name.replace('_', ' ')} {_option_text(info, name, value)}"
+        for name, value in info.options.to_dict().items()
+    )
+    seeding = ", seeded by rating" if info.seeding is Seeding.RATING else ""
+    return f"{info.format}{rounds}{options}{seeding}{', final' if info.frozen else ''}"
+
+
+def _option_text(info: TournamentInfo, name: str, value: int) -> str:
+    if name == "challenger":
+        return entered(info)[value]
+    return ("yes" if value else "no") if name == "third_place" else str(value)
+
+
+def time_words(time: TimeControl) -> str:
+    """Return the time control in seconds."""
+    bank = ""
+    if time.bank_ms or time.increment_ms:
+        bank = f", bank {number(time.bank_ms / 1000, 3)} s + {number(time.increment_ms / 1000, 3)}"
+    move, startup = number(time.move_time_ms / 1000, 3), number(time.startup_ms / 1000, 3)
+    return f"{move} s a decision{bank}, {startup} s to start"
+
+
+def matches_words(info: TournamentInfo) -> str:
+    """Return how many matches are played, and whether more will be scheduled."""
+    more = "" if info.complete else " so far scheduled"
+    cancelled = f", {info.cancelled} cancelled" if info.cancelled else ""
+    return f"{info.done} of {info.total}{more} played{cancelled}"
+
+
+def entered(info: TournamentInfo) -> list[str]:
+    """Return the names of the bots, or of the pairs that stay together."""
+    if info.pairs:
+        return ["+".join(bot.name for bot in pair) for pair in info.pairs]
+    return [entrant.name for entrant in info.entrants]
+
+
+def tournament_command(app: App, verb: str, info: TournamentInfo, *words: str) -> str:
+    """Return a command for a tournament as it can be pasted."""
+    home = [] if app.given_home is None else ["--home", str(app.given_home)]
+    return shlex.join(["arena", "tournament", verb, info.name, *words, *home])
+
+
+def row(info: TournamentInfo) -> tuple[object, ...]:
+    """Return a tournament as a row under `COLUMNS`."""
+    played = f"{info.done}/{info.total}{'' if info.complete else '+'}"
+    created = f"{info.created:%Y-%m-%d %H:%M}"
+    game = info.variant, info.format, info.seats
+    commitment = info.commitment[:COMMITMENT_DIGITS] if info.is_committed else "not committed"
+    return info.name, info.state, *game, len(info.entrants), played, commitment, created
+
+
+def info_json(info: TournamentInfo) -> dict[str, object]:
+    """Return a tournament under the names of `INFO_FIELDS`."""
+    return {
+        "name": info.name,
+        "state": info.state,
+        "created": info.created.isoformat(),
+        "variant": info.variant,
+        "rules": info.rules.to_dict(),
+        "seats": info.seats,
+        "partners": info.partners,
+        "format": info.format,
+        "options": info.options.to_dict(),
+        "seeding": info.seeding,
+        "final": info.frozen,
+        "match_format": info.match_format,
+        "rounds": info.rounds,
+        "decks": info.decks,
+        "time": {
+            "move_ms": info.time.move_time_ms,
+            "bank_ms": info.time.bank_ms,
+            "increment_ms": info.time.increment_ms,
+            "startup_ms": info.time.startup_ms,
+        },
+        "sandbox": info.sandbox,
+        "entrants": [entrant.name for entrant in info.entrants],
+        "late": [entrant.name for entrant in info.entrants if entrant.late],
+        "left": {each.name: each.left for each in info.entrants if each.left is not None},
+        "matches": {
+            "total": info.total,
+            "done": info.done,
+            "running": info.running,
+            "planned": info.planned,
+            "incomplete": info.incomplete,
+            "cancelled": info.cancelled,
+        },
+        "complete": info.complete,
+        "committed": info.is_committed,
+        "commitment": info.commitment,
+        "secret": info.secret.hex() if info.secret is not None else None,
+        "seed": info.seed.hex() if info.seed is not None else None,
+        "entropy": [
+            {"entrant": each.entrant, "text": each.text, "later": each.is_later}
+            for each in info.contributions
+        ],
+    }
