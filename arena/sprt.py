@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ELO_PER_DEVIATION = 800 / math.log(10)
 """Normalised Elo of a score per deal that is one standard deviation of a deal above 0."""
 
+HIGHEST_ELO = 100
+"""Of a hypothesis; what differs by more shows without a test."""
+
 _UNSEEN = 1e-3
 _ROUNDS = 50
 _CLOSE = 1e-9
@@ -52,7 +55,7 @@ class Sprt:
     """
 
     elo0: float = 0.0
-    elo1: float = 10.0
+    elo1: float = 20.0
     alpha: float = 0.05
     beta: float = 0.05
 
@@ -62,9 +65,10 @@ class Sprt:
         Raises:
             RefusedError: Naming the parameter that is out of its range.
         """
-        if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
+        if not -HIGHEST_ELO <= self.elo0 < self.elo1 <= HIGHEST_ELO:
             raise RefusedError(
-                f"elo0={self.elo0:g} elo1={self.elo1:g}", "expected elo0 below elo1, both finite"
+                f"elo0={self.elo0:g} elo1={self.elo1:g}",
+                f"expected elo0 below elo1, both from -{HIGHEST_ELO} to {HIGHEST_ELO}",
             )
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 1 / 2:
