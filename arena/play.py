@@ -50,6 +50,7 @@ class PlayOptions:
             such as "alice+bob", which sit across.
         sandbox: Name of the backend; None is containers if there is an engine, else processes.
         record: Where to put the record; None keeps none.
+        match: Number of the match under the seed: each has other decks.
     """
 
     bots: tuple[str, ...]
@@ -62,6 +63,7 @@ class PlayOptions:
     tables: int | None = None
     sandbox: str | None = None
     record: Path | None = None
+    match: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +127,39 @@ def play(
         SpecError: The variant cannot be played like this.
         PlatformError: The platform failed, not a bot.
     """
+    return play_match(options, gather(home, options, backend, say), backend, watch)
+
+
+def gather(
+    home: Home, options: PlayOptions, backend: str, say: Callable[[str], None] = lambda _: None
+) -> tuple[Contestant, ...]:
+    """Return who plays, in the order of the seats, each with a label of its own.
+
+    Raises:
+        NotFoundError: A bot is not there.
+        RefusedError: The options do not go together, or the record is in the way.
+    """
     if options.record is not None:
         _check_target(options.record)
     words = seated(home, options)
-    contestants = _distinct([find_contestant(home, word, backend, say) for word in words])
+    return tuple(_distinct([find_contestant(home, word, backend, say) for word in words]))
+
+
+def play_match(
+    options: PlayOptions,
+    contestants: Sequence[Contestant],
+    backend: str,
+    watch: Callable[[Message], None] = lambda _: None,
+) -> PlayReport:
+    """Play one match between those who were gathered.
+
+    Raises:
+        RefusedError: The record is in the way.
+        SpecError: The variant cannot be played like this.
+        PlatformError: The platform failed, not a bot.
+    """
+    if options.record is not None:
+        _check_target(options.record)
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
         scratch = Home(Path(folder))
         scratch.create()
@@ -189,6 +220,7 @@ def _spec(options: PlayOptions, contestants: Sequence[Contestant]) -> MatchSpec:
         seed=options.seed,
         time_control=options.time,
         entrants=tuple(contestant.entrant for contestant in contestants),
+        match=options.match,
     )
 
 

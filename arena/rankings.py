@@ -1,75 +1,182 @@
-"""The tables of one tournament, by bots and by pairs, or of all tournaments in one game."""
+"""The tables of one tournament, by bots and by pairs, or of all tournaments in one pool."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import count
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from arena import queries
 from arena.formats import Partners
-from arena.ratings import find_rating, fold
-from arena.rulebook import is_same_game
+from arena.pools import Pool, rating_of
+from arena.ratings import changes, fold
+from arena.results_queries import recorded_times
 from arena.standings import standings
 from arena.stats import by_pairs, pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arena.infos import TournamentInfo
+    from arena.pools import Wish
+    from arena.ratings import RatingSystem, Skill
     from arena.standings import Standing
     from arena.stats import PlayedMatch
     from arena.store import Store
-    from referee.rules import Rules
-
-DEFAULT_RATING = "trueskill"
 
 
-def tournament_table(store: Store, name: str, rating: str = DEFAULT_RATING) -> tuple[Standing, ...]:
-    """Return the table of one tournament, best rating first, all its entrants in it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchChange:
+    """What one match did to a bot's skill; `match` is what the command line calls it."""
+
+    match: str
+    entrant: str
+    before: Skill
+    after: Skill
+    delta: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Results that are rated together, and how.
+
+    Attributes:
+        pool: What the matches have in common.
+        rating: Name of the rating system.
+        system: The system with the parameters of the pool.
+        matches: In canonical order and numbered by it: tournaments in the order in which they
+            were created, in each the matches in the order of the schedule.
+        names: What the command line calls each match, in the same order.
+        entrants: Bots to list even if they played no match.
+    """
+
+    pool: Pool
+    rating: str
+    system: RatingSystem
+    matches: tuple[PlayedMatch, ...]
+    names: tuple[str, ...]
+    entrants: tuple[str, ...]
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters of the rating system, by name."""
+        return asdict(cast("Any", self.system))
+
+    def table(self) -> tuple[Standing, ...]:
+        """Return the table, best rating first."""
+        ratings = fold(self.matches, self.system, self.entrants)
+        return standings(self.matches, self.entrants, ratings)
+
+    def changes(self, entrant: str | None = None) -> tuple[MatchChange, ...]:
+        """Return what each match did to each bot's skill, or to one bot's ("name" or "name@2")."""
+        return tuple(
+            MatchChange(
+                match=self.names[change.number],
+                entrant=change.entrant,
+                before=change.before,
+                after=change.after,
+                delta=change.delta,
+            )
+            for change in changes(self.matches, self.system)
+            if entrant in {None, change.entrant, change.entrant.partition("@")[0]}
+        )
+
+
+def pool_of(info: TournamentInfo) -> Pool:
+    """Return the pool that a tournament's matches belong to."""
+    return Pool(rules=info.rules, seats=info.seats, match_format=info.match_format)
+
+
+def tournament_ranking(
+    store: Store, name: str, wish: Wish | None = None, until: int | None = None
+) -> Ranking:
+    """Return what is rated of one tournament, all its entrants among them.
+
+    Args:
+        store: The arena's database.
+        name: Of the tournament.
+        wish: What to rate by instead of the pool's settings.
+        until: Leave out what was recorded later, in milliseconds since 1970.
 
     Raises:
         NotFoundError: No tournament or rating system has this name.
+        RefusedError: The settings of pools, or a parameter, will not do.
     """
     info = queries.tournament(store, name)
-    entrants = [entrant.name for entrant in info.entrants]
-    return _table(queries.played_matches(store, info.name), entrants, rating)
+    return _ranking(store, pool_of(info), [info], wish, until)
 
 
-def pair_table(store: Store, name: str, rating: str = DEFAULT_RATING) -> tuple[Standing, ...]:
+def pool_ranking(
+    store: Store, pool: Pool, wish: Wish | None = None, until: int | None = None
+) -> Ranking:
+    """Return what is rated of a pool: all matches by its rules, whatever these were called.
+
+    Args:
+        store: The arena's database.
+        pool: What its matches have in common.
+        wish: What to rate by instead of the pool's settings.
+        until: Leave out what was created or recorded later, in milliseconds since 1970.
+
+    Raises:
+        NotFoundError: No rating system has this name.
+        RefusedError: The settings of pools, or a parameter, will not do.
+    """
+    infos = [
+        info
+        for info in queries.tournaments(store)
+        if pool_of(info) == pool and (until is None or info.created.timestamp() * 1000 <= until)
+    ]
+    return _ranking(store, pool, infos, wish, until)
+
+
+def tournament_table(
+    store: Store, name: str, wish: Wish | None = None, until: int | None = None
+) -> tuple[Standing, ...]:
+    """Return the table of one tournament, best rating first; see `tournament_ranking`."""
+    return tournament_ranking(store, name, wish, until).table()
+
+
+def pair_table(
+    store: Store, name: str, wish: Wish | None = None, until: int | None = None
+) -> tuple[Standing, ...]:
     """Return the table of a tournament by pairs, best rating first; empty without pairs.
 
     Pairs that stay together are all in it, others once they have played.
 
     Raises:
         NotFoundError: No tournament or rating system has this name.
+        RefusedError: The settings of pools, or a parameter, will not do.
     """
     info = queries.tournament(store, name)
     if info.partners is Partners.NONE:
         return ()
-    pairs = [pair_label(bot.name for bot in pair) for pair in info.pairs]
-    return _table(by_pairs(queries.played_matches(store, info.name)), pairs, rating)
+    ranking = tournament_ranking(store, name, wish, until)
+    pairs = tuple(pair_label(bot.name for bot in pair) for pair in info.pairs)
+    return replace(ranking, matches=by_pairs(ranking.matches), entrants=pairs).table()
 
 
-def variant_table(store: Store, rules: Rules, rating: str = DEFAULT_RATING) -> tuple[Standing, ...]:
-    """Return the table of all tournaments in a game, rated in the order of their creation.
-
-    A tournament counts if its deals were played by these rules, whatever they were called.
-
-    Raises:
-        NotFoundError: No rating system has this name.
-    """
-    numbers = count(1)
+def _ranking(
+    store: Store,
+    pool: Pool,
+    infos: Sequence[TournamentInfo],
+    wish: Wish | None,
+    until: int | None,
+) -> Ranking:
     matches: list[PlayedMatch] = []
+    names: list[str] = []
     entrants: dict[str, None] = {}
-    for info in queries.tournaments(store):
-        if is_same_game(info.rules, rules):
-            entrants |= dict.fromkeys(entrant.name for entrant in info.entrants)
-            played = queries.played_matches(store, info.name)
-            matches += [replace(match, number=next(numbers)) for match in played]
-    return _table(matches, list(entrants), rating)
-
-
-def _table(
-    matches: Sequence[PlayedMatch], entrants: Sequence[str], rating: str
-) -> tuple[Standing, ...]:
-    return standings(matches, entrants, fold(matches, find_rating(rating), entrants))
+    for info in infos:
+        entrants |= dict.fromkeys(entrant.name for entrant in info.entrants)
+        recorded = recorded_times(store, info.id)
+        for match in queries.played_matches(store, info.name):
+            if until is None or recorded[match.number] <= until:
+                names.append(f"{info.name}/{match.number}")
+                matches.append(replace(match, number=len(matches)))
+    rating, system = rating_of(store.home, pool, wish)
+    return Ranking(
+        pool=pool,
+        rating=rating,
+        system=system,
+        matches=tuple(matches),
+        names=tuple(names),
+        entrants=tuple(entrants),
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from arena.ratings import tie_groups
 from arena.stats import Balance, Estimate, balance, fault_counts, score_per_deal
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Standing:
         per_deal: Its score per deal with the interval; None without a match.
         faults: How many faults of each kind it committed, kinds in alphabetical order.
         rating: Its rating, if ratings were given.
+        groups: The groups of bots, from 0, that it cannot be told apart from by their ratings.
     """
 
     rank: int
@@ -34,6 +36,7 @@ class Standing:
     per_deal: Estimate | None
     faults: tuple[tuple[str, int], ...]
     rating: Rating | None
+    groups: tuple[int, ...] = ()
 
     @property
     def score_percent(self) -> Fraction | None:
@@ -63,9 +66,13 @@ def standings(
     """
     played = list(matches)
     rated = {rating.entrant: rating for rating in ratings}
+    groups = tie_groups([rating for rating in ratings if rating.games])
     others = {label for match in played for label in match.entrants} - set(entrants)
     labels = [*entrants, *sorted(others)]
-    rows = [_row(played, label, rated.get(label)) for label in labels]
+    rows = [
+        replace(_row(played, label, rated.get(label)), groups=groups.get(label, ()))
+        for label in labels
+    ]
     merits = [_merit(row) for row in rows]
     ranked = [
         replace(row, rank=1 + sum(other > merit for other in merits))

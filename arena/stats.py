@@ -10,16 +10,19 @@ import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING
+
+from arena.intervals import spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-CONFIDENCE = 0.95
-_NEARLY_NORMAL = 1e6
-_TINY = 1e-300
+    from arena.intervals import Spread
+
+Decks = list[list[Fraction]]
+"""Scores as [deck][deal]."""
+
+Company = frozenset[tuple[str, ...]]
 
 
 class StatsError(ValueError):
@@ -40,6 +43,7 @@ class PlayedMatch:
         faults: For each fault the committing entrant's place in `entrants` and its kind.
         teams: The labels of each side once, sides in the order of their first seat.
         totals: Each side's total score, in the order of `teams`.
+        ranks: Each side's place, 0 for the best, in the same order; equal totals share one.
     """
 
     number: int
@@ -50,6 +54,7 @@ class PlayedMatch:
 
     teams: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
     totals: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
+    ranks: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse results that do not fit together, and add up the others.
@@ -66,6 +71,8 @@ class PlayedMatch:
         object.__setattr__(self, "teams", tuple(tuple(team) for team in teams.values()))
         totals = tuple(sum(team.values(), start=Fraction()) for team in teams.values())
         object.__setattr__(self, "totals", totals)
+        best_first = sorted(set(totals), reverse=True)
+        object.__setattr__(self, "ranks", tuple(map(best_first.index, totals)))
         self._check_teams()
 
     def _total(self, place: int) -> Fraction:
@@ -84,16 +91,10 @@ class PlayedMatch:
     def _error(self, expected: str) -> StatsError:
         return StatsError(f"match {self.number}: {expected}")
 
-    def ranks(self) -> tuple[int, ...]:
-        """Return 0 for the best sides, 1 for the next and so on; equal totals share a rank."""
-        order = sorted(set(self.totals), reverse=True)
-        return tuple(order.index(total) for total in self.totals)
-
     def share(self, label: str) -> Fraction:
         """Return the part of the win that is this bot's: 1, 0, or 1/k of a draw of k sides."""
-        ranks = self.ranks()
         side = next(number for number, team in enumerate(self.teams) if label in team)
-        return Fraction(ranks[side] == 0, ranks.count(0))
+        return Fraction(self.ranks[side] == 0, self.ranks.count(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,7 @@ class Estimate:
     Attributes:
         mean: The exact mean over all its deals.
         half_width: Half the 95% interval around it; None where one deck tells nothing of it.
+        superiority: The likelihood that its true score is above 0; None likewise.
         decks: How many decks, each over all its rotations, the interval rests on.
         deals: How many deals they are.
         mirroring: The interval's width as a part of what as many unmirrored deals would give
@@ -111,6 +113,7 @@ class Estimate:
 
     mean: Fraction
     half_width: float | None
+    superiority: float | None
     decks: int
     deals: int
     mirroring: float | None
@@ -171,61 +174,38 @@ def score_per_deal(matches: Iterable[PlayedMatch], label: str) -> Estimate | Non
     Decks are compared within matches of the same company only: that some opponents are weaker
     than others is no luck of the cards.
     """
-    decks: dict[frozenset[tuple[str, ...]], list[list[Fraction]]] = defaultdict(list)
+    decks: dict[Company, Decks] = defaultdict(list)
     for match in sorted(matches, key=lambda match: match.number):
         if label in match.entrants:
-            decks[_company(match)].extend(_deal_scores(match, label))
+            decks[company(match)].extend(deal_scores(match, label))
+    return estimate(list(decks.values()))
+
+
+def estimate(strata: Sequence[Decks]) -> Estimate | None:
+    """Estimate a score per deal from scores as [company][deck][deal]; None from none."""
+    decks = [deck for stratum in strata for deck in stratum]
     if not decks:
         return None
-    strata = list(decks.values())
-    deals = [score for stratum in strata for deck in stratum for score in deck]
-    mirrored = _spread([[math.fsum(deck) / len(deck) for deck in stratum] for stratum in strata])
-    single = _spread([[float(score) for deck in stratum for score in deck] for stratum in strata])
-    count = sum(map(len, strata))
-    comparable = mirrored is not None and single is not None and len(deals) > count
+    deals = [score for deck in decks for score in deck]
+    mean = sum(deals, start=Fraction()) / len(deals)
+    mirrored = spread_of([[math.fsum(deck) / len(deck) for deck in stratum] for stratum in strata])
+    single = spread_of([[float(score) for deck in stratum for score in deck] for stratum in strata])
     return Estimate(
-        mean=sum(deals, start=Fraction()) / len(deals),
-        half_width=None if mirrored is None else _half_width(*mirrored),
-        decks=count,
+        mean=mean,
+        half_width=None if mirrored is None else mirrored.half_width,
+        superiority=None if mirrored is None else mirrored.superiority(float(mean)),
+        decks=len(decks),
         deals=len(deals),
-        mirroring=_ratio(mirrored, single) if comparable else None,
+        mirroring=_ratio(mirrored, single) if len(deals) > len(decks) else None,
     )
 
 
-def interval(units: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean of independent units and half its 95% interval (None for one unit)."""
-    spread = _spread([units])
-    return math.fsum(units) / len(units), None if spread is None else _half_width(*spread)
-
-
-@lru_cache(maxsize=1024)
-def student_quantile(probability: float, freedom: float) -> float:
-    """Return the quantile of Student's t, exact to ten digits.
-
-    Args:
-        probability: Above 1/2 and below 1.
-        freedom: Degrees of freedom, above 0, not necessarily whole. From a million on the normal
-            quantile is returned, which is within 1e-5 of it for probabilities up to 0.999.
-    """
-    if freedom >= _NEARLY_NORMAL:
-        return NormalDist().inv_cdf(probability)
-    tails = 2 * (1 - probability)
-    low, high = 0.0, 1.0
-    while _student_tails(high, freedom) > tails:
-        low, high = high, 2 * high
-    while low < (middle := (low + high) / 2) < high:
-        if _student_tails(middle, freedom) > tails:
-            low = middle
-        else:
-            high = middle
-    return middle
-
-
-def _company(match: PlayedMatch) -> frozenset[tuple[str, ...]]:
+def company(match: PlayedMatch) -> Company:
+    """Return who played whom, whatever the seats: decks are compared within that only."""
     return frozenset(tuple(sorted(team)) for team in match.teams)
 
 
-def _deal_scores(match: PlayedMatch, label: str) -> list[list[Fraction]]:
+def deal_scores(match: PlayedMatch, label: str) -> Decks:
     """Return the bot's score in each deal of each deck; of two copies their mean."""
     places = [place for place, entrant in enumerate(match.entrants) if entrant == label]
     return [
@@ -234,75 +214,7 @@ def _deal_scores(match: PlayedMatch, label: str) -> list[list[Fraction]]:
     ]
 
 
-def _spread(strata: list[Sequence[float]] | list[list[float]]) -> tuple[float, float] | None:
-    """Return the variance of the overall mean and its degrees of freedom (Welch)."""
-    if any(len(stratum) == 1 for stratum in strata):
-        # A single unit says nothing of its stratum: all together errs on the wide side.
-        strata = [[unit for stratum in strata for unit in stratum]]
-    total = sum(map(len, strata))
-    if total == 1:
+def _ratio(mirrored: Spread | None, single: Spread | None) -> float | None:
+    if mirrored is None or single is None or not single.variance:
         return None
-    parts = [_variance(stratum) * len(stratum) / total**2 for stratum in strata]
-    variance = math.fsum(parts)
-    if not variance:
-        return 0.0, float(total - len(strata))
-    squares = math.fsum(
-        (part / variance) ** 2 / (len(stratum) - 1)
-        for part, stratum in zip(parts, strata, strict=True)
-    )
-    return variance, 1 / squares
-
-
-def _variance(units: Sequence[float]) -> float:
-    mean = math.fsum(units) / len(units)
-    return math.fsum((unit - mean) ** 2 for unit in units) / (len(units) - 1)
-
-
-def _half_width(variance: float, freedom: float) -> float:
-    return student_quantile((1 + CONFIDENCE) / 2, freedom) * math.sqrt(variance)
-
-
-def _ratio(
-    mirrored: tuple[float, float] | None, single: tuple[float, float] | None
-) -> float | None:
-    if mirrored is None or single is None or not single[0]:
-        return None
-    return _half_width(*mirrored) / _half_width(*single)
-
-
-def _student_tails(t: float, freedom: float) -> float:
-    """Return the probability that Student's t lies further from 0 than t."""
-    return _beta_part(freedom / (freedom + t * t), freedom / 2, 0.5)
-
-
-def _beta_part(x: float, a: float, b: float) -> float:
-    """Return the regularised incomplete beta function of x."""
-    if not 0 < x < 1:
-        return x
-    front = math.exp(
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    )
-    if x < (a + 1) / (a + b + 2):
-        return front * _beta_fraction(x, a, b) / a
-    return 1 - front * _beta_fraction(1 - x, b, a) / b
-
-
-def _beta_fraction(x: float, a: float, b: float) -> float:
-    """Return the continued fraction of the incomplete beta function, by Lentz's method."""
-    c, d = 1.0, 1 / _off_zero(1 - (a + b) * x / (a + 1))
-    value = d
-    for m in range(1, 10_000):
-        for numerator in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1 / _off_zero(1 + numerator * d)
-            c = _off_zero(1 + numerator / c)
-            value *= c * d
-        if abs(c * d - 1) < 1e-15:  # noqa: PLR2004 - the last digit of a float
-            break
-    return value
-
-
-def _off_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
+    return mirrored.half_width / single.half_width

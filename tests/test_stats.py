@@ -7,16 +7,15 @@ from statistics import NormalDist
 
 import pytest
 
+from arena.intervals import interval, student_quantile
 from arena.stats import (
     PlayedMatch,
     StatsError,
     balance,
     by_pairs,
     fault_counts,
-    interval,
     pair_label,
     score_per_deal,
-    student_quantile,
 )
 
 # Two-sided 95% points of Student's t, as printed in statistical tables.
@@ -256,7 +255,7 @@ def test_the_best_of_many_share_a_win() -> None:
     match = free_for_all(4, 4, -3, -5)
 
     assert [match.share(label) for label in "abcd"] == [Fraction(1, 2), Fraction(1, 2), 0, 0]
-    assert match.ranks() == (0, 0, 1, 2)
+    assert match.ranks == (0, 0, 1, 2)
     assert balance([match], "a").draws == balance([match], "c").losses == 1
 
 

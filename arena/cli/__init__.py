@@ -23,6 +23,7 @@ __all__ = ["arena", "main"]
 # Names instead of commands: none waits for what only another one imports.
 COMMANDS = {
     "play": "arena.cli.play:play",
+    "compare": "arena.cli.compare:compare",
     "bot": "arena.cli.bots:bot",
     "tournament": "arena.cli.tournaments:tournament_group",
     "rankings": "arena.cli.rankings:rankings",

@@ -196,7 +196,4 @@ def _audit_json(found: Audit) -> dict[str, object]:
     }
 
 
-def add_to(group: click.Group) -> None:
-    """Give a group both commands."""
-    group.add_command(export_tournament)
-    group.add_command(verify_folder)
+COMMANDS = (export_tournament, verify_folder)

@@ -99,7 +99,16 @@ def sandbox_option(command: Command) -> Command:
 
 def game_options(command: Command) -> Command:
     """Let the command take what every kind of match is made of."""
-    for option in reversed(GAME_OPTIONS):
+    return _with(GAME_OPTIONS, command)
+
+
+def pace_options(command: Command) -> Command:
+    """Let the command take what is between bots and their clocks: tables, times and the seed."""
+    return _with(PACE_OPTIONS, command)
+
+
+def _with(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -119,24 +128,7 @@ rules_option = click.option(
     help="Change one option of the variant; may be given often.",
 )
 
-GAME_OPTIONS = (
-    variant_option,
-    rules_option,
-    click.option(
-        "--decks",
-        type=click.IntRange(1, 100_000),
-        default=100,
-        show_default=True,
-        help="Decks a match; each is played once per rotation of the seats.",
-    ),
-    click.option(
-        "--match-format",
-        type=click.Choice(MATCH_FORMATS),
-        default="series",
-        show_default=True,
-        help="How deals add up to a match; `native` is the variant's own way. Only a series is "
-        "mirrored; the others last as long as their rules say.",
-    ),
+PACE_OPTIONS = (
     click.option(
         "--tables",
         type=click.IntRange(1, 256),
@@ -168,6 +160,27 @@ GAME_OPTIONS = (
         metavar="SEED",
         help="A number, a word, or 64 hex digits.  [default: drawn in secret]",
     ),
+)
+
+GAME_OPTIONS = (
+    variant_option,
+    rules_option,
+    click.option(
+        "--decks",
+        type=click.IntRange(1, 100_000),
+        default=100,
+        show_default=True,
+        help="Decks a match; each is played once per rotation of the seats.",
+    ),
+    click.option(
+        "--match-format",
+        type=click.Choice(MATCH_FORMATS),
+        default="series",
+        show_default=True,
+        help="How deals add up to a match; `native` is the variant's own way. Only a series is "
+        "mirrored; the others last as long as their rules say.",
+    ),
+    *PACE_OPTIONS,
 )
 
 

@@ -1,39 +1,244 @@
-"""`arena rankings`: all bots of a variant by rating."""
+"""`arena rankings`: the bots of a pool or of a tournament by rating."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import rules_option, variant_option
+from arena.cli.options import MATCH_FORMATS, game, rules_option, variant_option
+from arena.cli.output import Column
+from arena.cli.rows import csv_option, print_rows
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
-from arena.rankings import variant_table
-from arena.rulebook import find_game
+from arena.cli.words import count, signed
+from arena.pools import Pool, Wish
+from arena.rankings import pool_of, pool_ranking, tournament_ranking
+from arena.ratings import RATINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arena.cli.output import Output
+    from arena.rankings import MatchChange, Ranking
+    from arena.store import Store
+
+CHANGE_COLUMNS = (
+    Column("Match", fold=True),
+    Column("Name", fold=True),
+    Column("Mu", "right"),
+    Column("Sigma", "right"),
+    Column("Rating", "right"),
+    Column("Change", "right"),
+)
+
+
+class Until(click.ParamType[int]):
+    """A moment in milliseconds since 1970, from a date, or a date and a time, in ISO 8601."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the last millisecond meant, or fail saying what a date looks like."""
+        if isinstance(value, int):
+            return value
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value!r} is no date; give 2026-05-31, or 2026-05-31T18:00, in UTC", param, ctx
+            )
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        whole_day = timedelta(days=1) - timedelta(milliseconds=1)
+        last = moment if "T" in value or " " in value else moment + whole_day
+        return round(last.timestamp() * 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """Which results are asked for."""
+
+    tournament: str | None
+    pool: Pool
+    pool_name: str
+    wish: Wish
+    until: int | None
+
+    def ask(self, store: Store) -> Ranking:
+        if self.tournament is not None:
+            return tournament_ranking(store, self.tournament, self.wish, self.until)
+        return pool_ranking(store, self.pool, self.wish, self.until)
 
 
 @click.command(
     cls=Documented,
-    examples=["arena rankings", "arena rankings --variant bura-5 --json"],
-    fields=STANDING_FIELDS,
+    examples=[
+        "arena rankings",
+        "arena rankings --variant bura-5 --seats 3 --csv",
+        "arena rankings --tournament spring --at 2026-05-31 --json",
+        "arena rankings --changes alice",
+        "arena rankings --rating openskill",
+        "arena rankings --draw-probability 0.02 --tau 0",
+    ],
+    fields={
+        **STANDING_FIELDS,
+        "match": "with --changes instead of all above: ID of the match",
+        "entrant": "with --changes: name@version",
+        **{
+            f"{when}.{value}": f"with --changes: {value} {when} the match"
+            for when in ("before", "after")
+            for value in ("mu", "sigma", "rating")
+        },
+        "change": "with --changes: by how much the rating rose",
+    },
 )
+@click.option("--tournament", metavar="NAME", help="Only this tournament, instead of a pool.")
 @variant_option
 @rules_option
+@click.option(
+    "--seats",
+    type=click.IntRange(2, 6),
+    help="Bots a match.  [default: as the rules are usually played]",
+)
+@click.option(
+    "--match-format",
+    type=click.Choice(MATCH_FORMATS),
+    default="series",
+    show_default=True,
+    help="How deals add up to a match.",
+)
+@click.option(
+    "--rating",
+    type=click.Choice(sorted(RATINGS)),
+    help="Rating system.  [default: as ratings.toml says, else trueskill]",
+)
+@click.option("--draw-probability", type=float, help="Try this parameter of the ratings.")
+@click.option("--beta", type=float, help="Try this parameter of the ratings.")
+@click.option("--tau", type=float, help="Try this parameter of the ratings.")
+@click.option(
+    "--at",
+    "until",
+    type=Until(),
+    metavar="DATE",
+    help="Count results recorded up to the end of this day, or up to this time (UTC).",
+)
+@click.option(
+    "--changes",
+    "changed",
+    metavar="BOT",
+    help="Print the change each match made to a bot instead; `all` prints every bot's.",
+)
+@csv_option
 @common_options
 @pass_app
-def rankings(app: App, *, variant: str, changes: tuple[str, ...], as_json: bool) -> None:
-    """Print all bots of a variant by rating.
+def rankings(
+    app: App,
+    /,
+    *,
+    tournament: str | None,
+    variant: str,
+    changes: tuple[str, ...],
+    seats: int | None,
+    match_format: str,
+    rating: str | None,
+    until: int | None,
+    changed: str | None,
+    as_csv: bool,
+    as_json: bool,
+    **parameters: float | None,
+) -> None:
+    """Print all bots of a pool, or of a tournament, by rating.
 
-    All tournaments played by its rules count; --json prints an array. Rating is what a bot's skill
-    almost certainly exceeds (mu - 3 sigma), +/- is 2 sigma.
+    A pool is all matches by the same rules, with as many seats, in one match format; ratings.toml
+    in the arena's folder sets its parameters. Rating is what a bot's skill almost certainly
+    exceeds (mu - 3 sigma), +/- is 2 sigma. Bots that share a letter in the column Tied cannot be
+    told apart. --json prints an array.
     """
-    game = find_game(app.home, variant, changes)
+    found, played_format = game(app.home, variant, changes, match_format)
+    question = _Question(
+        tournament=tournament,
+        pool=Pool(rules=found.rules, seats=seats or found.usual_seats, match_format=played_format),
+        pool_name=found.name,
+        wish=Wish(
+            rating=rating,
+            parameters={name: value for name, value in parameters.items() if value is not None},
+        ),
+        until=until,
+    )
     with app.open_store() as store:
-        table = variant_table(store, game.rules)
-    if as_json:
-        app.output.json([standing_json(row) for row in table])
-    elif table:
-        print_ratings(app.output, table)
-    else:
-        app.output.status(
-            f"no tournaments of {game.name} yet; type: arena tournament create --help"
-        )
+        ranking = question.ask(store)
+        if not ranking.entrants:
+            _say_empty(app.output, store, question)
+    rows, show = _content(ranking, changed, app.output)
+    print_rows(app.output, rows, as_json=as_json, as_csv=as_csv, show=show)
+
+
+def _content(
+    ranking: Ranking, changed: str | None, output: Output
+) -> tuple[list[dict[str, Any]], Callable[[], None]]:
+    """Return what is asked for as rows of JSON, and how to print it for people."""
+    if changed is not None:
+        made = ranking.changes(None if changed == "all" else changed)
+        rows = [_change_row(each) for each in made]
+        return [_change_json(each) for each in made], lambda: output.table(CHANGE_COLUMNS, rows)
+    table = ranking.table()
+
+    def show() -> None:
+        if table:
+            print_ratings(output, table)
+            output.line(_foot(ranking))
+
+    return [standing_json(row) for row in table], show
+
+
+def _foot(ranking: Ranking) -> str:
+    parameters = ", ".join(f"{name} {value:.4g}" for name, value in ranking.parameters.items())
+    return f"{ranking.rating} over {count(len(ranking.matches), 'match', 'matches')}: {parameters}"
+
+
+def _say_empty(output: Output, store: Store, question: _Question) -> None:
+    pool = question.pool
+    output.status(
+        f"no tournaments of {_pool_words(question.pool_name, pool)}"
+        f"{'' if question.until is None else ' so early'}; "
+        "type: arena tournament create --help"
+    )
+    others = {
+        _pool_words(info.variant, pool_of(info)): None
+        for info in queries.tournaments(store)
+        if pool_of(info) != pool
+    }
+    if others:
+        output.status(f"there are tournaments of {'; '.join(others)}")
+
+
+def _pool_words(variant: str, pool: Pool) -> str:
+    return f"{variant} with {pool.seats} seats ({pool.match_format})"
+
+
+def _change_row(change: MatchChange) -> tuple[object, ...]:
+    after = change.after
+    return (
+        change.match,
+        change.entrant,
+        f"{after.mu:.2f}",
+        f"{after.sigma:.2f}",
+        f"{after.mu - 3 * after.sigma:.2f}",
+        signed(change.delta, 2),
+    )
+
+
+def _change_json(change: MatchChange) -> dict[str, Any]:
+    return {
+        "match": change.match,
+        "entrant": change.entrant,
+        **{
+            when: {"mu": skill.mu, "sigma": skill.sigma, "rating": skill.mu - 3 * skill.sigma}
+            for when, skill in (("before", change.before), ("after", change.after))
+        },
+        "change": change.delta,
+    }

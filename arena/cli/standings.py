@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from arena.cli.output import Column
@@ -18,6 +19,9 @@ RATING_COLUMNS = (
     Column("Name", fold=True),
     Column("Rating", "right"),
     Column("+/-", "right"),
+    Column("Mu", "right"),
+    Column("Sigma", "right"),
+    Column("Tied"),
     Column("Games", "right"),
     Column("Score", "right"),
     Column("Draw", "right"),
@@ -39,6 +43,7 @@ STANDING_FIELDS = {
     "margin": "2 sigma, null without a rating",
     "mu": "mean of the belief about its skill, or null",
     "sigma": "standard deviation of that belief, or null",
+    "tied[]": "groups of bots, from 0, that their ratings do not tell apart and it is in",
     "games": "matches with a result",
     "wins": "matches won",
     "draws": "matches drawn",
@@ -47,6 +52,8 @@ STANDING_FIELDS = {
     "draw_percent": "hundredths of its matches drawn, or null",
     "per_deal": "mean score of a deal, or null",
     "half_width": "half of its 95% interval over decks, or null",
+    "superiority": "likelihood that its true score per deal is above 0, or null",
+    "mirroring": "width of that interval beside that of as many unmirrored deals, or null",
     "decks": "decks that interval rests on",
     "faults.*": "how many faults of a kind it committed",
 }
@@ -87,6 +94,7 @@ def standing_json(row: Standing) -> dict[str, object]:
         "margin": None if rating is None else rating.margin,
         "mu": None if rating is None else rating.skill.mu,
         "sigma": None if rating is None else rating.skill.sigma,
+        "tied": list(row.groups),
         "games": row.balance.games,
         "wins": row.balance.wins,
         "draws": row.balance.draws,
@@ -95,6 +103,8 @@ def standing_json(row: Standing) -> dict[str, object]:
         "draw_percent": None if row.draw_percent is None else float(row.draw_percent),
         "per_deal": None if estimate is None else float(estimate.mean),
         "half_width": None if estimate is None else estimate.half_width,
+        "superiority": None if estimate is None else estimate.superiority,
+        "mirroring": None if estimate is None else estimate.mirroring,
         "decks": 0 if estimate is None else estimate.decks,
         "faults": dict(row.faults),
     }
@@ -107,6 +117,9 @@ def _rating_row(row: Standing) -> tuple[object, ...]:
         row.entrant,
         "-" if rating is None else f"{rating.shown:.2f}",
         "-" if rating is None else f"{rating.margin:.2f}",
+        "-" if rating is None else f"{rating.skill.mu:.2f}",
+        "-" if rating is None else f"{rating.skill.sigma:.2f}",
+        _letters(row.groups),
         row.balance.games,
         percent(row.score_percent),
         percent(row.draw_percent),
@@ -125,3 +138,15 @@ def _result_row(row: Standing) -> tuple[object, ...]:
         0 if estimate is None else estimate.decks,
         ", ".join(f"{kind} {times}" for kind, times in row.faults) or "-",
     )
+
+
+def _letters(groups: Sequence[int]) -> str:
+    """Return a bot's groups as letters; they follow each other, so the first and last will do."""
+    ends = [_letter(groups[0]), _letter(groups[-1])] if groups else []
+    return "-".join(dict.fromkeys(ends))
+
+
+def _letter(number: int) -> str:
+    """Return a to z, then aa, ab and so on."""
+    before, place = divmod(number, len(ascii_lowercase))
+    return (_letter(before - 1) if before else "") + ascii_lowercase[place]

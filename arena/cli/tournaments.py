@@ -62,9 +62,6 @@ def tournament_group() -> None:
     """Create, run and resume tournaments."""
 
 
-exports.add_to(tournament_group)
-
-
 @tournament_group.command(
     "create",
     cls=Documented,
@@ -488,5 +485,5 @@ def run_command(app: App, info: TournamentInfo) -> str:
     return tournament_command(app, "run", info)
 
 
-for command in (plan, *roster.COMMANDS):
+for command in (plan, *roster.COMMANDS, *exports.COMMANDS):
     tournament_group.add_command(command)

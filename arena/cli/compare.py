@@ -1,0 +1,323 @@
+"""`arena compare`: two bots play until a sequential test tells which is stronger."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena import compare as comparing
+from arena import play as playing
+from arena.cli.context import App, Documented, common_options, pass_app
+from arena.cli.options import (
+    SANDBOX_WORDS,
+    game,
+    pace_options,
+    rules_option,
+    sandbox_word,
+    time_control,
+    variant_option,
+)
+from arena.cli.play import DealCounter
+from arena.cli.words import NO_BOUNDARY, count, interval, seconds, signed
+from arena.compare import CompareOptions, Comparison
+from arena.formats import sides_of
+from arena.play import CONTAINER, PlayOptions
+from arena.sprt import Sprt, Verdict
+from referee.results import SERIES
+from referee.shuffle import new_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from decimal import Decimal
+
+
+SPRT = "--sprt"
+WORD = re.compile(r"(elo0|elo1|alpha|beta)=(\S+)")
+
+FIELDS = {
+    "variant": "name of the variant, followed by the options that were changed",
+    "seed": "the seed in hex",
+    "sandbox": "where the bots ran: container or process",
+    "names[]": "the two sides; all numbers are from the first one's view",
+    "decks": "decks that were played, each once per rotation of the seats",
+    "deals": "deals that were played",
+    "won": "deals won",
+    "drawn": "deals drawn",
+    "lost": "deals lost",
+    "decks_won": "decks won, by the score over all rotations",
+    "decks_drawn": "decks drawn",
+    "decks_lost": "decks lost",
+    "points[]": "decks that brought 0, 1/2, 1 and so on points",
+    "per_deal": "mean score of a deal",
+    "half_width": "half of its 95% interval over decks, or null",
+    "superiority": "likelihood that the true score per deal is above 0, or null",
+    "mirroring": "width of that interval beside that of as many unmirrored deals, or null",
+    "elo": "Elo by deals won and half of those drawn, null if infinite",
+    "elo_half_width": "half of its 95% interval over decks, or null",
+    "normalised_elo": "normalised Elo by the score per deck, or null",
+    "normalised_elo_half_width": "half of its 95% interval",
+    "sprt.elo0": "normalised Elo of H0",
+    "sprt.elo1": "normalised Elo of H1",
+    "sprt.alpha": "how often H1 may be accepted wrongly",
+    "sprt.beta": "how often H0 may be accepted wrongly",
+    "sprt.llr": "log-likelihood ratio of H1 to H0",
+    "sprt.lower": "where H0 is accepted",
+    "sprt.upper": "where H1 is accepted",
+    "verdict": "H0, H1, or continue if the limit was reached first",
+    "faults[]": "faults that each side committed",
+    "seconds": "how long it took to play",
+    "conditions": "what a reader of the times must know, else empty",
+}
+
+
+class SprtWords(click.ParamType[Sprt]):
+    """The parameters of a sequential test, as in "elo0=0 elo1=20 alpha=0.05 beta=0.05"."""
+
+    name = "sprt"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sprt:
+        """Return the test, or fail saying what its words look like."""
+        if isinstance(value, Sprt):
+            return value
+        parameters: dict[str, float] = {}
+        for word in value.split():
+            found = WORD.fullmatch(word)
+            if found is None or found[1] in parameters:
+                self.fail(f"{word!r} is not one of elo0= elo1= alpha= beta=, each once", param, ctx)
+            try:
+                parameters[found[1]] = float(found[2])
+            except ValueError:
+                self.fail(f"{word!r}: expected a number after the =", param, ctx)
+        return Sprt(**parameters)
+
+
+class _Command(Documented):
+    """Takes the words after --sprt unquoted, as engine testers type them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Join the words that belong to --sprt, then parse as usual."""
+        joined: list[str] = []
+        open_ = False
+        for word in args:
+            if open_ and WORD.fullmatch(word) and joined[-1] != SPRT:
+                joined[-1] += f" {word}"
+                continue
+            open_ = word.partition("=")[0] == SPRT or (open_ and joined[-1] == SPRT)
+            joined.append(word)
+        return super().parse_args(ctx, joined)
+
+
+@click.command(
+    cls=_Command,
+    examples=[
+        "arena compare alice@2 alice@1",
+        "arena compare ./new ./old --sprt elo0=0 elo1=10 alpha=0.05 beta=0.05",
+        "arena compare alice bob --variant bura-5 --max-decks 2000 --json",
+        "arena compare alice+bob carol+dave --variant burkozyol-pairs",
+    ],
+    fields=FIELDS,
+)
+@click.argument("one", metavar="BOT")
+@click.argument("other", metavar="BOT")
+@click.option(
+    SPRT,
+    type=SprtWords(),
+    default="",
+    metavar="WORDS",
+    help="The test: elo0= elo1= in normalised Elo, alpha= beta= its error rates.  "
+    "[default: elo0=0 elo1=20 alpha=0.05 beta=0.05]",
+)
+@click.option(
+    "--max-decks",
+    type=click.IntRange(1, 1_000_000),
+    default=10_000,
+    show_default=True,
+    help="Stop undecided after so many decks.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(1, 10_000),
+    default=50,
+    show_default=True,
+    help="Decks between two looks at the test; bots are started afresh for each leg of a batch.",
+)
+@variant_option
+@rules_option
+@pace_options
+@click.option(
+    "--sandbox",
+    type=click.Choice(list(SANDBOX_WORDS)),
+    callback=sandbox_word,
+    help="Where bots run.  [default: docker if an engine answers, else process]",
+)
+@click.option(
+    "--records",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep the record of each batch in this folder, made if need be.",
+)
+@common_options
+@pass_app
+def compare(
+    app: App,
+    *,
+    one: str,
+    other: str,
+    sprt: Sprt,
+    max_decks: int,
+    batch: int,
+    variant: str,
+    changes: tuple[str, ...],
+    tables: int | None,
+    move_time: Decimal,
+    tc: tuple[Decimal, Decimal],
+    seed: bytes | None,
+    sandbox: str | None,
+    records: Path | None,
+    as_json: bool,
+) -> None:
+    """Let two bots play until a sequential test tells whether the first is stronger.
+
+    BOT is what `arena play` takes, or BOT+BOT for a pair. Each deck is played once per rotation of
+    the seats, and its score is what is tested: H0 says that the first bot is no better than elo0,
+    H1 that it is at least elo1 better. Nothing is stored and no rating moves. Exit code 0 says
+    that it was played, whatever the verdict.
+    """
+    played, _ = game(app.home, variant, changes, SERIES)
+    play = PlayOptions(
+        bots=(one, other),
+        seed=new_seed() if seed is None else seed,
+        time=time_control(move_time, tc),
+        rules=played.rules,
+        variant=played.name,
+        decks=batch,
+        tables=tables,
+        sandbox=sandbox,
+    )
+    options = CompareOptions(play=play, sprt=sprt, max_decks=max_decks, records=records)
+    seats = len(playing.seated(app.home, play))
+    comparing.check_two_sides(seats, sides_of(played.rules, seats))
+    backend = playing.choose_backend(play)
+    if backend != CONTAINER:
+        app.output.status(NO_BOUNDARY)
+    if records is not None:
+        records.mkdir(parents=True, exist_ok=True)
+    standing = _run(app, options, backend, seats)
+    if as_json:
+        app.output.json(_json(standing, options, backend))
+        return
+    _print(app.output.line, standing, options)
+    app.output.line(f"seed {play.seed.hex()}")
+
+
+def _run(app: App, options: CompareOptions, backend: str, seats: int) -> Comparison:
+    """Play, telling how things stand after each batch but the last."""
+    with app.output.progress("comparing", options.max_decks * seats, "deals") as bar:
+        watch = DealCounter(bar, seats).watch
+        for standing in comparing.compare(app.home, options, backend, watch, bar.status):
+            last = standing
+            if standing.verdict is Verdict.CONTINUE and len(standing.decks) < options.max_decks:
+                _print(bar.status, standing, options)
+    return last
+
+
+def _print(say: Callable[[str], None], standing: Comparison, options: CompareOptions) -> None:
+    for line in lines(standing, options.play.variant):
+        say(line)
+    if standing.verdict is not Verdict.CONTINUE:
+        say(_verdict(standing))
+    elif len(standing.decks) >= options.max_decks:
+        say(f"undecided after {count(len(standing.decks), 'deck')}: --max-decks was reached")
+
+
+def lines(standing: Comparison, variant: str) -> list[str]:
+    """Return how things stand, in the lines and words of fastchess."""
+    elo, elo_margin = standing.elo
+    normalised, normalised_margin = standing.normalised_elo
+    won, drawn, lost = standing.outcomes
+    decks_won, decks_drawn, decks_lost = standing.deck_outcomes
+    per_deal, sprt = standing.per_deal, standing.sprt
+    points = won + drawn / 2
+    return [
+        (
+            f"Results of {standing.sides[0]} vs {standing.sides[1]} ({variant}, "
+            f"{count(len(standing.decks), 'deck')} in {seconds(standing.milliseconds / 1000)}):"
+        ),
+        (
+            f"Elo: {elo:.2f} +/- {interval(elo_margin, 2)}, "
+            f"nElo: {interval(normalised, 2)} +/- {normalised_margin:.2f}"
+        ),
+        (
+            f"LOS: {_percent(per_deal.superiority)}, "
+            f"DrawRatio: {_percent(decks_drawn / len(standing.decks))}, "
+            f"DecksRatio: {decks_won / decks_lost if decks_lost else math.inf:.2f}"
+        ),
+        (
+            f"Deals: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
+            f"Points: {points:.1f} ({_percent(points / standing.deals)})"
+        ),
+        (
+            f"Ptnml(0-{standing.rotations}): {list(standing.points)}, "
+            f"PerDeal: {signed(per_deal.mean)} +/- {interval(per_deal.half_width)}, "
+            f"Faults: {standing.faults[0]} - {standing.faults[1]}"
+        ),
+        (
+            f"LLR: {standing.ratio:.2f} ({_percent(standing.decided, 1)}) "
+            f"({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:.2f}, {sprt.elo1:.2f}]"
+        ),
+    ]
+
+
+def _verdict(standing: Comparison) -> str:
+    sprt, one = standing.sprt, standing.sides[0]
+    if standing.verdict is Verdict.H1:
+        return f"H1 accepted: {one} is better by more than {sprt.elo0:g} nElo"
+    return f"H0 accepted: {one} is not better by {sprt.elo1:g} nElo"
+
+
+def _percent(part: float | None, digits: int = 2) -> str:
+    return "-" if part is None else f"{100 * part:.{digits}f}%"
+
+
+def _json(standing: Comparison, options: CompareOptions, backend: str) -> dict[str, object]:
+    elo, elo_margin = standing.elo
+    normalised, normalised_margin = standing.normalised_elo
+    per_deal, sprt = standing.per_deal, standing.sprt
+    return {
+        "variant": options.play.variant,
+        "seed": options.play.seed.hex(),
+        "sandbox": backend,
+        "names": list(standing.sides),
+        "decks": len(standing.decks),
+        "deals": standing.deals,
+        **dict(zip(("won", "drawn", "lost"), standing.outcomes, strict=True)),
+        **dict(
+            zip(("decks_won", "decks_drawn", "decks_lost"), standing.deck_outcomes, strict=True)
+        ),
+        "points": list(standing.points),
+        "per_deal": float(per_deal.mean),
+        "half_width": per_deal.half_width,
+        "superiority": per_deal.superiority,
+        "mirroring": per_deal.mirroring,
+        "elo": elo if math.isfinite(elo) else None,
+        "elo_half_width": elo_margin,
+        "normalised_elo": normalised,
+        "normalised_elo_half_width": normalised_margin,
+        "sprt": {
+            "elo0": sprt.elo0,
+            "elo1": sprt.elo1,
+            "alpha": sprt.alpha,
+            "beta": sprt.beta,
+            "llr": standing.ratio,
+            "lower": sprt.lower,
+            "upper": sprt.upper,
+        },
+        "verdict": str(standing.verdict),
+        "faults": list(standing.faults),
+        "seconds": standing.milliseconds / 1000,
+        "conditions": standing.conditions,
+    }
