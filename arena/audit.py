@@ -27,6 +27,7 @@ from arena.documents import (
     USAGE,
     Published,
     documents,
+    rating_systems,
     record_path,
 )
 from arena.errors import ArenaError, NotFoundError
@@ -212,7 +213,7 @@ class _Auditor:
         tournament = self._read(TOURNAMENT, PublishedTournament)
         unproved = [
             "that the programs with these digests are those their authors submitted: they know",
-            "times, memory, bytes, dates, reasons, and what is told of faults: the organiser noted it",
+            "times, memory, bytes, dates, reasons, evidence of faults: the organiser noted them",
             "that no attempt was given up for what it would have come to: see attempts.csv",
         ]
         if tournament.seed_given:
@@ -322,8 +323,9 @@ class _Auditor:
         self._equal(TOURNAMENT, "format", FORMAT, tournament.format)
         with _fitting(TOURNAMENT):
             rules = Rules.from_dict(tournament.rules)
-            tournament.spec(1, tuple(range(tournament.seats)))
-            self._check_pairs(tournament)
+            tournament.check()
+            rating_systems(tournament.rating)
+        self._check_pairs(tournament)
         self._equal(TOURNAMENT, "rules", _as_json(rules.to_dict()), tournament.rules)
 
     def _check_pairs(self, tournament: PublishedTournament) -> None:
@@ -366,6 +368,7 @@ class _Auditor:
     ) -> None:
         """Every match that was to be played has one result, and no other has."""
         left = {change.position for change in tournament.changes if change.kind == ChangeKind.LEAVE}
+        self._check_changes(tournament, schedule)
         self._check_pairings(tournament, schedule)
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}].state (match {each.match})"
@@ -379,6 +382,26 @@ class _Auditor:
         for at, (number, other) in enumerate(zip(expected, found, strict=False)):
             self._equal(RESULTS, f"[{at}].match", number, other)
         self._equal(RESULTS, "number of results", len(expected), len(found))
+
+    def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
+        """Who came later has a number of its own in turn; nobody comes or goes out of time."""
+        newcomers = tournament.starters
+        before = 0
+        for number, change in enumerate(tournament.changes):
+            if change.position is None or change.after is None:
+                continue
+            place = f"changes[{number}]"
+            if change.kind == ChangeKind.JOIN:
+                self._equal(TOURNAMENT, f"{place}.position", newcomers, change.position)
+                newcomers += 1
+            with _fitting(TOURNAMENT):
+                label = tournament.labels[change.position]
+            self._equal(TOURNAMENT, f"{place}.entrant", label, change.entrant)
+            held = len(schedule.pairings)
+            if not before <= change.after <= held:
+                _differ(TOURNAMENT, f"{place}.after", f"{before} to {held}", str(change.after))
+            before = change.after
+        self._equal(TOURNAMENT, "number of entrants", newcomers, len(tournament.entrants))
 
     def _check_pairings(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
         """Every match has a number of its own, and its seats are taken by entrants."""

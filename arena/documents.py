@@ -22,7 +22,7 @@ from arena.published import (
     PublishedUsage,
     played_match,
 )
-from arena.ratings import RATINGS, fold
+from arena.ratings import RATINGS, fold, with_parameters
 from arena.rescheduling import final_order
 from arena.standings import standings
 from arena.stats import by_pairs
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from arena.published import PublishedResult, PublishedTournament, Value
-    from arena.ratings import Rating
+    from arena.published import PublishedRating, PublishedResult, PublishedTournament, Value
+    from arena.ratings import Rating, RatingSystem
     from arena.recorded import RecordedTimes
     from arena.standings import Standing
     from arena.stats import PlayedMatch
@@ -44,9 +44,6 @@ ATTEMPTS = "attempts.json"
 FAULTS = "faults.json"
 USAGE = "usage.json"
 RECORDS = "records"
-
-RANKED_BY = "trueskill"
-"""The rating by which standings are ranked."""
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r")
 _SUMMED = (
@@ -118,12 +115,14 @@ def documents(published: Published) -> dict[str, bytes]:
     played = published.played()
     labels = tuple(dict.fromkeys(published.tournament.labels))
     resources = _resources(published)
+    systems = rating_systems(published.tournament.rating)
+    ranked_by = systems[published.tournament.rating.system]
     tables = {
-        "bots": _table(played, labels),
-        "pairs": _pairs_table(played),
+        "bots": _table(played, labels, ranked_by),
+        "pairs": _pairs_table(played, ranked_by),
         "format_order": _format_order(published),
     }
-    ratings = _ratings(played, labels)
+    ratings = _ratings(played, labels, systems)
     return {
         TOURNAMENT: json_bytes(_json(published.tournament)),
         SCHEDULE: json_bytes(_json(published.schedule)),
@@ -149,12 +148,13 @@ def documents(published: Published) -> dict[str, bytes]:
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _pairs_table(played: Sequence[PlayedMatch]) -> list[Row]:
+def _pairs_table(played: Sequence[PlayedMatch], system: RatingSystem) -> list[Row]:
     """The table of the pairs that have played, in games of pairs."""
     if not any(match.sides for match in played):
         return []
     paired = by_pairs(played)
-    return _table(paired, sorted({label for match in paired for label in match.entrants}))
+    labels = sorted({label for match in paired for label in match.entrants})
+    return _table(paired, labels, system)
 
 
 def _format_order(published: Published) -> list[Row]:
@@ -177,8 +177,8 @@ def _format_order(published: Published) -> list[Row]:
     ]
 
 
-def _table(played: Sequence[PlayedMatch], labels: Sequence[str]) -> list[Row]:
-    rated = fold(played, RATINGS[RANKED_BY], labels)
+def _table(played: Sequence[PlayedMatch], labels: Sequence[str], system: RatingSystem) -> list[Row]:
+    rated = fold(played, system, labels)
     return [_standing(row) for row in standings(played, labels, rated)]
 
 
@@ -188,6 +188,7 @@ def _standing(row: Standing) -> Row:
         "rank": row.rank,
         "entrant": row.entrant,
         "rating": None if row.rating is None else row.rating.shown,
+        "tied": list(row.groups),
         "games": row.balance.games,
         "wins": row.balance.wins,
         "draws": row.balance.draws,
@@ -195,6 +196,7 @@ def _standing(row: Standing) -> Row:
         "score": str(row.balance.score),
         "per_deal": None if estimate is None else str(estimate.mean),
         "half_width": None if estimate is None else estimate.half_width,
+        "superiority": None if estimate is None else estimate.superiority,
         "decks": 0 if estimate is None else estimate.decks,
         "deals": 0 if estimate is None else estimate.deals,
         "mirroring": None if estimate is None else estimate.mirroring,
@@ -203,13 +205,27 @@ def _standing(row: Standing) -> Row:
 
 
 def _flat(row: Row) -> Row:
-    return {**row, "faults": " ".join(f"{kind}:{times}" for kind, times in row["faults"].items())}
+    faults = " ".join(f"{kind}:{times}" for kind, times in row["faults"].items())
+    return {**row, "tied": " ".join(map(str, row["tied"])), "faults": faults}
 
 
-def _ratings(played: Sequence[PlayedMatch], labels: Sequence[str]) -> dict[str, list[Row]]:
+def rating_systems(published: PublishedRating) -> dict[str, RatingSystem]:
+    """Return all rating systems by name, the published one with its parameters.
+
+    Raises:
+        NotFoundError: There is no such system.
+        RefusedError: It has no such parameter, or not of this value.
+    """
+    named = with_parameters(published.system, published.parameters)
+    return {**dict(sorted(RATINGS.items())), published.system: named}
+
+
+def _ratings(
+    played: Sequence[PlayedMatch], labels: Sequence[str], systems: Mapping[str, RatingSystem]
+) -> dict[str, list[Row]]:
     return {
         name: [_rating(each) for each in fold(played, system, labels)]
-        for name, system in sorted(RATINGS.items())
+        for name, system in systems.items()
     }
 
 

@@ -17,6 +17,7 @@ from arena.formats import ChangeKind
 from arena.holdings import changes, holdings
 from arena.infos import AttemptInfo, AttemptState, MatchState, ReasonKind
 from arena.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
+from arena.pools import rating_of
 from arena.published import (
     PublishedAttempt,
     PublishedChange,
@@ -24,11 +25,13 @@ from arena.published import (
     PublishedEntropy,
     PublishedFault,
     PublishedPairing,
+    PublishedRating,
     PublishedResult,
     PublishedSchedule,
     PublishedTournament,
     PublishedUsage,
 )
+from arena.rankings import pool_of
 from arena.recorded import read_recorded
 from arena.rescheduling import rescheduled
 from referee.record import RecordError
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.holdings import Holding
+    from arena.home import Home
     from arena.infos import TournamentInfo
     from arena.published import Value
     from arena.recorded import Recorded, RecordedRun
@@ -178,7 +182,7 @@ def _published(
 ) -> Published:
     labels = tuple(entrant.name for entrant in info.entrants)
     done = [holding for holding in held if holding.match.number in recorded]
-    tournament = _tournament(info, changes(store, info.id))
+    tournament = _tournament(store.home, info, changes(store, info.id))
     results = tuple(_result(holding, recorded[holding.match.number], labels) for holding in done)
     pairings = tuple(_pairing(holding, labels) for holding in held)
     schedule = PublishedSchedule(pairings=pairings, byes=())
@@ -218,7 +222,10 @@ def _with_byes(
     return schedule.model_copy(update={"byes": byes})
 
 
-def _tournament(info: TournamentInfo, changed: Sequence[tuple[Change, str]]) -> PublishedTournament:
+def _tournament(
+    home: Home, info: TournamentInfo, changed: Sequence[tuple[Change, str]]
+) -> PublishedTournament:
+    rating, system = rating_of(home, pool_of(info))
     return PublishedTournament(
         engine=version("bura-arena"),
         name=info.name,
@@ -251,6 +258,7 @@ def _tournament(info: TournamentInfo, changed: Sequence[tuple[Change, str]]) -> 
             for entrant in info.entrants
         ),
         starters=info.first_entrants,
+        rating=PublishedRating(system=rating, parameters=asdict(cast("Any", system))),
         changes=tuple(_change(change, label) for change, label in changed),
         entropy=tuple(
             PublishedEntropy(entrant=each.entrant, text=each.text, is_later=each.is_later)

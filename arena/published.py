@@ -44,7 +44,7 @@ Hash = Annotated[str, Field(pattern=_HEX64)]
 class Value(BaseModel):
     """A frozen value that is read strictly."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class PublishedEntrant(Value):
@@ -93,6 +93,13 @@ class PublishedChange(Value):
     created: str
 
 
+class PublishedRating(Value):
+    """The rating system by which standings are ranked, with all its parameters."""
+
+    system: str
+    parameters: dict[str, float]
+
+
 class PublishedTournament(Value):
     """The settings of a tournament, fixed when it was made, and its seed once it is revealed.
 
@@ -126,6 +133,7 @@ class PublishedTournament(Value):
     entrants: tuple[PublishedEntrant, ...]
     starters: Count
     changes: tuple[PublishedChange, ...]
+    rating: PublishedRating
     entropy: tuple[PublishedEntropy, ...]
     commitment: Hash
     seed: Hash | None
@@ -150,19 +158,32 @@ class PublishedTournament(Value):
         """Return what a match of these entrants has to be, under a seed of zeros if it is secret.
 
         Raises:
+            RulesError: There are no such rules.
             SpecError: The settings do not go together.
             LookupError: There is no such entrant.
         """
+        entrants = [self.entrants[seat] for seat in seats]
+        return self._spec(
+            number, tuple(Entrant(bot.name, str(bot.version), bot.digest) for bot in entrants)
+        )
+
+    def check(self) -> None:
+        """Refuse settings by which no match could be played.
+
+        Raises:
+            RulesError: There are no such rules.
+            SpecError: The settings do not go together.
+        """
+        self._spec(1, (Entrant(""),) * self.seats)
+
+    def _spec(self, number: int, entrants: tuple[Entrant, ...]) -> MatchSpec:
         return MatchSpec(
             variant=self.variant,
             rules=Rules.from_dict(self.rules),
             seats=self.seats,
             decks=self.decks,
             seed=self.playing_seed or bytes(SEED_BYTES),
-            entrants=tuple(
-                Entrant(bot.name, str(bot.version), bot.digest)
-                for bot in (self.entrants[seat] for seat in seats)
-            ),
+            entrants=entrants,
             match=number,
             match_format=self.match_format,
             tables=self.tables,

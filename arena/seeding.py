@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from arena import queries
 from arena.entries import Entry
-from arena.rankings import variant_table
+from arena.rankings import pool_of, pool_ranking
+from arena.rulebook import is_same_game
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +20,16 @@ if TYPE_CHECKING:
 
 def ratings_of(store: Store, rules: Rules) -> dict[str, float]:
     """Return the rating of every bot that played this game, by "name@version"."""
+    infos = queries.tournaments(store)
+    pools = {
+        (info.seats, info.match_format): pool_of(info)
+        for info in infos
+        if is_same_game(info.rules, rules)
+    }
     return {
         row.entrant: row.rating.shown
-        for row in variant_table(store, rules)
+        for pool in pools.values()
+        for row in pool_ranking(store, pool).table()
         if row.rating is not None and row.rating.games
     }
 

@@ -145,6 +145,29 @@ def run(store: Store, name: str = "cup") -> None:
     assert report.exit_code == 0
 
 
+class StopAfter(Nobody):
+    """Asks for a stop when so many matches are recorded."""
+
+    def __init__(self, stop: StopFlag, matches: int) -> None:
+        """Keep what to ask, and when."""
+        self.stop = stop
+        self.left = matches
+
+    def finished(self, match: MatchInfo) -> None:
+        """Count, and ask."""
+        del match
+        self.left -= 1
+        if not self.left:
+            self.stop.request()
+
+
+def halt(store: Store, *, after: int) -> None:
+    """Play so many matches of the cup."""
+    stop = StopFlag()
+    listener = StopAfter(stop, after)
+    tournament.run(store, "cup", progress=listener, stop=stop, play=play, concurrency=1)
+
+
 def exported(
     folder: Path, name: str = "cup", with_entropy: Collection[str] = (), **options: Any
 ) -> Exported:

@@ -10,21 +10,40 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from copy import deepcopy
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exports import SEED, Forgery, exported
+from exports import SEED, Forgery, exported, halt, make_store, make_tournament, run
+from pydantic import TypeAdapter
 
+from arena import roster
 from arena.audit import audit
 from arena.cli import main
-from arena.errors import NotFoundError
-from arena.manifest import MANIFEST
+from arena.documents import Published, documents
+from arena.errors import ArenaError, NotFoundError
+from arena.export import export
+from arena.manifest import MANIFEST, json_bytes
+from arena.published import (
+    PublishedAttempt,
+    PublishedFault,
+    PublishedResult,
+    PublishedSchedule,
+    PublishedTournament,
+    PublishedUsage,
+)
+from arena.recorded import read_recorded
 from referee.shuffle import commitment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from arena.audit import Audit, Difference
+    from arena.recorded import RecordedTimes
 
 FIRST = "records/0000001.jsonl"
 SECOND = "records/0000002.jsonl"
@@ -43,6 +62,19 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tournament of the same bots and settings under another seed."""
     folder = tmp_path_factory.mktemp("other")
     return exported(folder, with_entropy=("anna", "boris"), seed=OTHER_SEED).folder
+
+
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tournament in which one bot came late and another left."""
+    folder = tmp_path_factory.mktemp("changing")
+    with make_store(folder, names="abcde") as store:
+        make_tournament(store, bots=tuple("abcd"), decks=1)
+        halt(store, after=2)
+        roster.join(store, "cup", "e", "came late")
+        roster.withdraw(store, "cup", "a", "does not work")
+        run(store)
+        return export(store, "cup", folder / "cup").folder
 
 
 @pytest.fixture
@@ -644,6 +676,133 @@ def test_invented_pair_is_named(forgery: Forgery) -> None:
     forgery.edit("tournament.json", lambda value: value["entrants"][1].update(pair=0))
 
     check_named(forgery, "tournament.json", r"pairs of the entrants\[1\]")
+
+
+# ------------------------------------------------------------------------- the thorough forger
+
+INPUTS = {
+    "tournament.json": PublishedTournament,
+    "schedule.json": PublishedSchedule,
+    "results.json": tuple[PublishedResult, ...],
+    "attempts.json": tuple[PublishedAttempt, ...],
+    "faults.json": tuple[PublishedFault, ...],
+    "usage.json": tuple[PublishedUsage, ...],
+}
+TRUSTED = {
+    "tournament.json": {
+        *("engine", "name", "created", "started", "stopped", "sandbox", "seeding", "frozen"),
+        *("seed_given", "entrants.kind", "entropy.is_later"),
+        # One cycle of a round robin is the usual.
+        "rounds",
+        *(f"rating.parameters.{name}" for name in ("mu", "sigma", "beta", "tau")),
+        "rating.parameters.draw_probability",
+    },
+    "results.json": {"milliseconds"},
+    "attempts.json": {"verdict", "started", "ended"},
+    "faults.json": {"limit_us", "elapsed_us", "bank_us", "sent", "received"},
+    "usage.json": {
+        *("sending_us", "sent_messages", "received_messages", "cpu_seconds", "peak_memory"),
+        *("memory_limit", "memory_kills", "out_of_memory", "throttled_seconds"),
+        *("throttled_periods", "start_seconds", "log_bytes", "log_truncated", "exit_code"),
+        "signal",
+    },
+}
+"""What nobody but the organiser can know, as docs/export.md and the report of the check say."""
+
+
+def leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Give the paths of all single values in a document."""
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    if not isinstance(value, dict | list):
+        yield path
+    for step, each in inner:
+        yield from leaves(each, (*path, step))
+
+
+def others(value: object) -> list[object]:
+    """Return values to put in a value's place: of its kind, and of others."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int | float):
+        return [value + 1, value / 2, -1]
+    if isinstance(value, str):
+        return [f"{value}x", "1", "rating", "ab" * 32]
+    return [1, "x", True, 1.5]
+
+
+def regenerate(forgery: Forgery, times: Mapping[int, tuple[RecordedTimes, ...]]) -> None:
+    """Make all tables from the forged documents, as the platform itself would."""
+    tournament, schedule, results, attempts, faults, usage = (
+        TypeAdapter(kind).validate_json(forgery.path(name).read_bytes())
+        for name, kind in INPUTS.items()
+    )
+    published = Published(
+        tournament=tournament,
+        schedule=schedule,
+        results=results,
+        attempts=attempts,
+        faults=faults,
+        usage=usage,
+        times=times,
+    )
+    for name, data in documents(published).items():
+        forgery.path(name).write_bytes(data)
+
+
+def unnoticed(honest: Path, folder: Path, name: str) -> set[str]:
+    """Forge each kind of value of a document, and all tables after it; return what passes."""
+    forgery = Forgery(honest, folder)
+    times = {
+        row["match"]: read_recorded(honest / row["record"]).times
+        for row in json.loads((honest / "results.json").read_text())
+    }
+    original = json.loads(forgery.path(name).read_text())
+    by_kind = {
+        ".".join(step for step in path if isinstance(step, str)): path for path in leaves(original)
+    }
+    passed: set[str] = set()
+    for kind, path in by_kind.items():
+        *steps, last = path
+        for other in others(reduce(getitem, path, original)):
+            shutil.copytree(honest, forgery.folder, dirs_exist_ok=True)
+            forged = deepcopy(original)
+            reduce(getitem, steps, forged)[last] = other
+            forgery.path(name).write_bytes(json_bytes(forged))
+            # What the platform cannot make tables from stays with the old ones.
+            with suppress(ValueError, LookupError, ArithmeticError, ArenaError):
+                regenerate(forgery, times)
+            forgery.chain()
+            if audit(forgery.folder).ok:
+                passed.add(kind)
+    return passed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_value_is_proved_or_said_to_be_trusted(
+    honest: Path, tmp_path: Path, name: str
+) -> None:
+    """Whoever forges one value and all tables after it is caught, but for what the page lists."""
+    assert unnoticed(honest, tmp_path / "forged", name) == TRUSTED.get(name, set())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["tournament.json", "schedule.json"])
+def test_every_change_is_proved_but_its_reason(changing: Path, tmp_path: Path, name: str) -> None:
+    """Who came and left when is proved by the schedule; why, and at what time of day, is not."""
+    passed = unnoticed(changing, tmp_path / "forged", name)
+
+    trusted = {f"changes.{field}" for field in ("reason", "created")}
+    assert {each for each in passed if each.startswith("changes")} == (
+        trusted if name == "tournament.json" else set()
+    )
+    assert name == "tournament.json" or not passed
 
 
 # ----------------------------------------------------------------------------- the command line
