@@ -14,10 +14,21 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from arena.differences import (
+    UNFIT,
+    Difference,
+    DifferenceError,
+    as_json,
+    compare,
+    differ,
+    fitting,
+    place_of,
+    shown,
+)
 from arena.documents import (
     ATTEMPTS,
     FAULTS,
@@ -30,7 +41,7 @@ from arena.documents import (
     rating_systems,
     record_path,
 )
-from arena.errors import ArenaError, NotFoundError
+from arena.errors import NotFoundError
 from arena.formats import ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
 from arena.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
@@ -59,48 +70,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Difference", "audit"]
 
-SHOWN = 200
-"""Characters of a value that a difference shows."""
-
 PARALLEL_FROM = 4 << 20
 """Bytes of records below which other processes would take longer to start than they save."""
-
-# What values that do not fit together may raise in what computes with them.
-_UNFIT = (
-    ArenaError,
-    ValueError,
-    LookupError,
-    ArithmeticError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)
 
 _OPEN = {MatchState.PLANNED, MatchState.LEASED, MatchState.INCOMPLETE}
 
 Item = TypeVar("Item")
 Told = TypeVar("Told", PublishedFault, PublishedUsage)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The first thing that does not agree.
-
-    Attributes:
-        file: Where, below the folder.
-        place: Where in the file; may be empty.
-        expected: What follows from the rest.
-        found: What is there.
-    """
-
-    file: str
-    place: str
-    expected: str
-    found: str
-
-    def __str__(self) -> str:
-        where = f"{self.file}, {self.place}" if self.place else self.file
-        return f"{where}: expected {self.expected}, found {self.found}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +131,7 @@ def audit(
     difference = None
     try:
         auditor.check()
-    except _DifferenceError as error:
+    except DifferenceError as error:
         difference = error.difference
     return Audit(
         difference=difference,
@@ -164,14 +140,6 @@ def audit(
         head=auditor.found_head,
         matches=auditor.refereed,
     )
-
-
-class _DifferenceError(Exception):
-    """Ends the check at the first difference."""
-
-    def __init__(self, difference: Difference) -> None:
-        super().__init__(str(difference))
-        self.difference = difference
 
 
 @dataclass(slots=True)
@@ -192,9 +160,10 @@ class _Auditor:
         """Check everything.
 
         Raises:
-            _DifferenceError: At the first difference.
+            DifferenceError: At the first difference.
         """
-        self._check_manifest()
+        with fitting(MANIFEST):
+            self._check_manifest()
         tournament = self._read(TOURNAMENT, PublishedTournament)
         self._check_settings(tournament)
         self._check_seed(tournament)
@@ -202,9 +171,8 @@ class _Auditor:
         results = self._read(RESULTS, tuple[PublishedResult, ...])
         self._check_states(tournament, schedule, results)
         self._check_schedule(tournament, schedule, results)
-        self._check_files(schedule)
         recorded = self._check_records(tournament, schedule)
-        with _fitting(RESULTS):
+        with fitting(RESULTS):
             published = self._from_records(tournament, schedule, results, recorded)
         self._check_documents(published)
 
@@ -236,28 +204,28 @@ class _Auditor:
 
     def _check_manifest(self) -> None:
         manifest = self._read(MANIFEST, Manifest)
-        self._equal(MANIFEST, "format", FORMAT, manifest.format)
+        compare(MANIFEST, "format", FORMAT, manifest.format)
         listed = {each.path: each for each in manifest.files}
         names = [each.path for each in manifest.files]
         if names != sorted(listed, key=str.encode):
-            _differ(MANIFEST, "files", "each path once, in ascending order", "another order")
+            differ(MANIFEST, "files", "each path once, in ascending order", "another order")
         there = self._walk()
         for path in sorted(listed.keys() | there):
             if path not in there:
-                _differ(path, "", "a file, for the manifest lists it", "nothing")
+                differ(path, "", "a file, for the manifest lists it", "nothing")
             if path not in listed:
-                _differ(path, "", "nothing, for the manifest does not list it", "a file")
+                differ(path, "", "nothing, for the manifest does not list it", "a file")
         chain = GENESIS
         for number, each in enumerate(manifest.files):
             found = self._sums[each.path] = sum_of(self.folder / each.path)
-            self._equal(each.path, "size", each.size, found.size)
-            self._equal(each.path, "SHA-256", each.sha256, found.sha256)
+            compare(each.path, "size", each.size, found.size)
+            compare(each.path, "SHA-256", each.sha256, found.sha256)
             chain = link(chain, each.path, found.size, found.sha256)
-            self._equal(MANIFEST, f"files[{number}].chain ({each.path})", chain, each.chain)
-        self._equal(MANIFEST, "head", chain, manifest.head)
+            compare(MANIFEST, f"files[{number}].chain ({each.path})", chain, each.chain)
+        compare(MANIFEST, "head", chain, manifest.head)
         self.found_head = chain
         if self.head is not None:
-            self._equal(MANIFEST, "head, as it was published", self.head, chain)
+            compare(MANIFEST, "head, as it was published", self.head, chain)
         self.proved.append(
             f"the manifest lists every file as it is: {len(listed)} of them, head {chain}"
         )
@@ -268,32 +236,23 @@ class _Auditor:
         for path in self.folder.rglob("*"):
             name = path.relative_to(self.folder).as_posix()
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                _differ(name, "", "a plain file", "a link or a special file")
+                differ(name, "", "a plain file", "a link or a special file")
             if path.is_file() and name != MANIFEST:
                 found.add(name)
         return found
 
-    def _check_files(self, schedule: PublishedSchedule) -> None:
-        """Refuse files that nothing accounts for: nobody would have checked them."""
-        empty = Published.empty(self._read(TOURNAMENT, PublishedTournament))
-        known = {*documents(empty), *(record_path(each.match) for each in _done(schedule))}
-        for path in sorted(known ^ self._sums.keys()):
-            if path in known:
-                _differ(path, "", "a file", "nothing")
-            _differ(path, "", "nothing: no match and no table goes by this name", "a file")
-
     def _read(self, name: str, kind: type[Item]) -> Item:
         """Read a document, which has to be written in the one way there is."""
         if name != MANIFEST and name not in self._sums:
-            _differ(name, "", "a file", "nothing")
+            differ(name, "", "a file", "nothing")
         data = (self.folder / name).read_bytes()
         adapter = TypeAdapter(kind)
         try:
             value = adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors()[0]
-            _differ(name, _place(first["loc"]), str(first["msg"]), _shown(first["input"]))
-        with _fitting(name):
+            differ(name, place_of(first["loc"]), str(first["msg"]), shown(first["input"]))
+        with fitting(name):
             expected = json_bytes(adapter.dump_python(value, mode="json"))
         self._same(name, expected, data)
         return value
@@ -305,28 +264,25 @@ class _Auditor:
         if name.endswith(".json"):
             try:
                 values = json.loads(expected), json.loads(found)
-            except _UNFIT as error:
-                _differ(name, "", "JSON", repr(error))
-            _compare(name, "", *values)
-            _differ(name, "", "the form that docs/export.md tells", "another one")
+            except UNFIT as error:
+                differ(name, "", "JSON", repr(error))
+            compare(name, "", *values)
+            differ(name, "", "the form that docs/export.md tells", "another one")
         lines = expected.decode().split("\n"), found.decode(errors="replace").split("\n")
         for number, (line, other) in enumerate(zip(*lines, strict=False), start=1):
-            self._equal(name, f"line {number}", line, other)
-        _differ(name, "", f"{len(lines[0])} lines", str(len(lines[1])))
-
-    def _equal(self, file: str, place: str, expected: object, found: object) -> None:
-        _compare(file, place, expected, found)
+            compare(name, f"line {number}", line, other)
+        differ(name, "", f"{len(lines[0])} lines", str(len(lines[1])))
 
     # ------------------------------------------------------------------------------- the settings
 
     def _check_settings(self, tournament: PublishedTournament) -> None:
-        self._equal(TOURNAMENT, "format", FORMAT, tournament.format)
-        with _fitting(TOURNAMENT):
+        compare(TOURNAMENT, "format", FORMAT, tournament.format)
+        with fitting(TOURNAMENT):
             rules = Rules.from_dict(tournament.rules)
             tournament.check()
             rating_systems(tournament.rating)
         self._check_pairs(tournament)
-        self._equal(TOURNAMENT, "rules", _as_json(rules.to_dict()), tournament.rules)
+        compare(TOURNAMENT, "rules", as_json(rules.to_dict()), tournament.rules)
 
     def _check_pairs(self, tournament: PublishedTournament) -> None:
         """Two that follow each other are a pair where pairs stay together; else nobody is."""
@@ -334,24 +290,24 @@ class _Auditor:
         fixed = tournament.partners is Partners.FIXED
         numbers = pairs[::2] if fixed else [None] * len(pairs)
         expected = [number for number in numbers for _ in range(1 + fixed)]
-        self._equal(TOURNAMENT, "pairs of the entrants", expected, pairs)
+        compare(TOURNAMENT, "pairs of the entrants", expected, pairs)
 
     def _check_seed(self, tournament: PublishedTournament) -> None:
         if self.committed is not None:
             place = "commitment, as it was published"
-            self._equal(TOURNAMENT, place, self.committed, tournament.commitment)
+            compare(TOURNAMENT, place, self.committed, tournament.commitment)
         if tournament.seed is None:
             self.proved.append("nothing of the seed, which is not revealed yet")
             return
         fitting = commitment(bytes.fromhex(tournament.seed))
-        self._equal(TOURNAMENT, "commitment (SHA-256 of the seed)", fitting, tournament.commitment)
+        compare(TOURNAMENT, "commitment (SHA-256 of the seed)", fitting, tournament.commitment)
         state = tournament.state
-        self._equal(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
+        compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
         starters = tournament.labels[: tournament.starters]
         for number, each in enumerate(tournament.entropy):
             if each.entrant not in starters:
                 place = f"entropy[{number}].entrant"
-                _differ(TOURNAMENT, place, "an entrant of the beginning", each.entrant)
+                differ(TOURNAMENT, place, "an entrant of the beginning", each.entrant)
         mixed = f", with the texts of {len(tournament.entropy)} entrants mixed in"
         self.proved.append(
             f"the seed is the one committed to: {tournament.commitment}"
@@ -373,15 +329,15 @@ class _Auditor:
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}].state (match {each.match})"
             if tournament.seed is not None and each.state in _OPEN:
-                _differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
+                differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
             gone = tournament.stopped is not None or left & set(each.seats)
             if each.state == MatchState.CANCELLED and not gone:
-                _differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
+                differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
         expected = [each.match for each in _done(schedule)]
         found = [result.match for result in results]
         for at, (number, other) in enumerate(zip(expected, found, strict=False)):
-            self._equal(RESULTS, f"[{at}].match", number, other)
-        self._equal(RESULTS, "number of results", len(expected), len(found))
+            compare(RESULTS, f"[{at}].match", number, other)
+        compare(RESULTS, "number of results", len(expected), len(found))
 
     def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
         """Who came later has a number of its own in turn; nobody comes or goes out of time."""
@@ -392,16 +348,16 @@ class _Auditor:
                 continue
             place = f"changes[{number}]"
             if change.kind == ChangeKind.JOIN:
-                self._equal(TOURNAMENT, f"{place}.position", newcomers, change.position)
+                compare(TOURNAMENT, f"{place}.position", newcomers, change.position)
                 newcomers += 1
-            with _fitting(TOURNAMENT):
+            with fitting(TOURNAMENT):
                 label = tournament.labels[change.position]
-            self._equal(TOURNAMENT, f"{place}.entrant", label, change.entrant)
+            compare(TOURNAMENT, f"{place}.entrant", label, change.entrant)
             held = len(schedule.pairings)
             if not before <= change.after <= held:
-                _differ(TOURNAMENT, f"{place}.after", f"{before} to {held}", str(change.after))
+                differ(TOURNAMENT, f"{place}.after", f"{before} to {held}", str(change.after))
             before = change.after
-        self._equal(TOURNAMENT, "number of entrants", newcomers, len(tournament.entrants))
+        compare(TOURNAMENT, "number of entrants", newcomers, len(tournament.entrants))
 
     def _check_pairings(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
         """Every match has a number of its own, and its seats are taken by entrants."""
@@ -409,12 +365,12 @@ class _Auditor:
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}]"
             if each.match <= before:
-                _differ(SCHEDULE, f"{place}.match", f"more than {before}", str(each.match))
+                differ(SCHEDULE, f"{place}.match", f"more than {before}", str(each.match))
             before = each.match
-            self._equal(SCHEDULE, f"{place}.seats", tournament.seats, len(each.seats))
-            with _fitting(SCHEDULE):
+            compare(SCHEDULE, f"{place}.seats", tournament.seats, len(each.seats))
+            with fitting(SCHEDULE):
                 names = [tournament.labels[seat] for seat in each.seats]
-            self._equal(SCHEDULE, f"{place}.entrants", names, list(each.entrants))
+            compare(SCHEDULE, f"{place}.entrants", names, list(each.entrants))
 
     def _check_schedule(
         self,
@@ -427,7 +383,7 @@ class _Auditor:
             self.proved.append("nothing of the schedule, which may depend on the seed")
             return
         totals = {result.match: result.totals for result in results}
-        with _fitting(SCHEDULE):
+        with fitting(SCHEDULE):
             expected = rescheduled(tournament, schedule, totals, seed)
         self._same(
             SCHEDULE,
@@ -445,6 +401,10 @@ class _Auditor:
         self, tournament: PublishedTournament, schedule: PublishedSchedule
     ) -> dict[int, Recorded]:
         seed = tournament.playing_seed
+        paths = [record_path(each.match) for each in _done(schedule)]
+        for path in paths:
+            if path not in self._sums:
+                differ(path, "", "the record of a match that was played", "nothing")
         jobs = [
             _Job(
                 folder=self.folder,
@@ -455,17 +415,17 @@ class _Auditor:
             for each in _done(schedule)
         ]
         recorded: dict[int, Recorded] = {}
-        size = sum(self._sums[record_path(job.spec.match)].size for job in jobs)
+        size = sum(self._sums[path].size for path in paths)
         with _mapped(min(self.processes, len(jobs)) if size >= PARALLEL_FROM else 1) as mapped:
             for job, found in zip(jobs, mapped(_referee, jobs), strict=True):
                 if isinstance(found, Difference):
-                    raise _DifferenceError(found)
+                    raise DifferenceError(found)
                 recorded[job.spec.match] = found
                 self.refereed += 1
                 self.watch(self.refereed)
         commitments = {each.seed_commitment for each in recorded.values()}
         if len(commitments) > 1:
-            _differ("records", "seed_commitment", "the same in all", f"{len(commitments)} of them")
+            differ("records", "seed_commitment", "the same in all", f"{len(commitments)} of them")
         decks = "the decks they name" if seed is None else "the seed"
         self.proved.append(
             f"{len(recorded)} records: every deck, lot, action and score follows from {decks} and "
@@ -533,9 +493,9 @@ class _Auditor:
                 recorded[each.match].append(each.attempt)
         for result in results:
             place = f"recorded attempts of match {result.match}"
-            self._equal(ATTEMPTS, place, [result.attempt], recorded.pop(result.match, []))
+            compare(ATTEMPTS, place, [result.attempt], recorded.pop(result.match, []))
         if recorded:
-            _differ(ATTEMPTS, f"match {min(recorded)}", "no recorded attempt: no result", "one")
+            differ(ATTEMPTS, f"match {min(recorded)}", "no recorded attempt: no result", "one")
 
     def _faults(
         self,
@@ -545,7 +505,7 @@ class _Auditor:
     ) -> Iterator[PublishedFault]:
         rest = _by_match(claimed, recorded, FAULTS)
         for number, each in recorded.items():
-            self._equal(FAULTS, f"faults of match {number}", len(each.faults), len(rest[number]))
+            compare(FAULTS, f"faults of match {number}", len(each.faults), len(rest[number]))
             for told, fault in zip(rest[number], each.faults, strict=True):
                 known = asdict(fault) | {"entrant": pairings[number].entrants[fault.place]}
                 # Older arenas did not note what a lost leg cost.
@@ -561,7 +521,7 @@ class _Auditor:
     ) -> Iterator[PublishedUsage]:
         rest = _by_match(claimed, recorded, USAGE)
         for number, each in recorded.items():
-            self._equal(USAGE, f"runs of match {number}", len(each.runs), len(rest[number]))
+            compare(USAGE, f"runs of match {number}", len(each.runs), len(rest[number]))
             for told, run in zip(rest[number], each.runs, strict=True):
                 known = asdict(run)
                 times = known.pop("times")
@@ -569,8 +529,13 @@ class _Auditor:
                 yield _told(told, known | times | {"entrant": names[run.place]})
 
     def _check_documents(self, published: Published) -> None:
-        with _fitting(RESULTS):
+        with fitting(RESULTS):
             expected = documents(published)
+        known = {*expected, *(result.record for result in published.results)}
+        for path in sorted(known ^ self._sums.keys()):
+            if path in known:
+                differ(path, "", "a file", "nothing")
+            differ(path, "", "nothing: no match and no table goes by this name", "a file")
         for name, data in expected.items():
             self._same(name, data, (self.folder / name).read_bytes())
         self.proved.append(
@@ -598,7 +563,7 @@ def _referee(job: _Job) -> Recorded | Difference:
     path = job.folder / name
     try:
         _check_head(job, name, path)
-    except _DifferenceError as error:
+    except DifferenceError as error:
         return error.difference
     difference = verify_record(path, job.seed).difference
     if difference is not None:
@@ -606,7 +571,7 @@ def _referee(job: _Job) -> Recorded | Difference:
         return Difference(name, place, difference.expected, difference.found)
     try:
         return read_recorded(path)
-    except _UNFIT as error:
+    except UNFIT as error:
         return Difference(name, "what was measured", "what a record holds", repr(error))
 
 
@@ -616,15 +581,15 @@ def _check_head(job: _Job, name: str, path: Path) -> None:
         text = file.readline()
     try:
         line = json.loads(text)
-        expected = {**_as_json(header(job.spec)), "engine": line["engine"]}
+        expected = {**as_json(header(job.spec)), "engine": line["engine"]}
         if job.seed is None:
             expected["seed_commitment"] = job.commitment or line["seed_commitment"]
-    except _UNFIT as error:
-        _differ(name, "line 1", "the first line of a record", repr(error))
+    except UNFIT as error:
+        differ(name, "line 1", "the first line of a record", repr(error))
     # Who sits where comes first: of a record of another match nothing else is worth telling.
     for field_ in ("match", "entrants"):
-        _compare(name, f"line 1, {field_}", expected[field_], line.get(field_))
-    _compare(name, "line 1", expected, line)
+        compare(name, f"line 1, {field_}", expected[field_], line.get(field_))
+    compare(name, "line 1", expected, line)
 
 
 @contextmanager
@@ -662,59 +627,6 @@ def _by_match(
     for number, row in enumerate(claimed):
         match = row.match
         if match not in rows:
-            _differ(name, f"[{number}].match", "a match that was played", str(match))
+            differ(name, f"[{number}].match", "a match that was played", str(match))
         rows[match].append(row)
     return rows
-
-
-@contextmanager
-def _fitting(file: str) -> Iterator[None]:
-    """Turn the refusal of values that do not fit together into a difference."""
-    try:
-        yield
-    except _UNFIT as error:
-        _differ(file, "", "values that fit together", _shown(str(error)))
-
-
-def _compare(file: str, place: str, expected: object, found: object) -> None:
-    """Find the first difference between two values of JSON."""
-    if type(expected) is not type(found):
-        _differ(file, place, _shown(expected), _shown(found))
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for name in [*expected, *(name for name in found if name not in expected)]:
-            inner = f"{place}.{name}" if place else name
-            if name not in expected or name not in found:
-                there = (expected.get(name, "nothing"), found.get(name, "nothing"))
-                _differ(file, inner, *map(_shown, there))
-            _compare(file, inner, expected[name], found[name])
-    elif isinstance(expected, list) and isinstance(found, list):
-        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
-            _compare(file, f"{place}[{number}]{_match_of(one)}", one, other)
-        if len(expected) != len(found):
-            _differ(file, place, f"{len(expected)} items", str(len(found)))
-    elif expected != found:
-        _differ(file, place, _shown(expected), _shown(found))
-
-
-def _as_json(value: object) -> Any:
-    """Return a value as it comes back from JSON, lists for tuples."""
-    return json.loads(json.dumps(value))
-
-
-def _match_of(row: object) -> str:
-    return f" (match {row['match']})" if isinstance(row, dict) and "match" in row else ""
-
-
-def _place(steps: tuple[int | str, ...]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).strip(
-        "."
-    )
-
-
-def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=repr)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def _differ(file: str, place: str, expected: str, found: str) -> NoReturn:
-    raise _DifferenceError(Difference(file, place, _shown(expected), _shown(found)))

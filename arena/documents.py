@@ -74,19 +74,6 @@ class Published:
     usage: tuple[PublishedUsage, ...]
     times: Mapping[int, tuple[RecordedTimes, ...]]
 
-    @classmethod
-    def empty(cls, tournament: PublishedTournament) -> Published:
-        """Return what is published before the first match."""
-        return cls(
-            tournament=tournament,
-            schedule=PublishedSchedule(pairings=(), byes=()),
-            results=(),
-            attempts=(),
-            faults=(),
-            usage=(),
-            times={},
-        )
-
     def played(self) -> tuple[PlayedMatch, ...]:
         """Return the results as statistics and ratings take them.
 
