@@ -43,6 +43,7 @@ from arena.cli.summary import (
 )
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
+from arena.finals import finals_options
 from arena.formats import FORMATS
 from arena.infos import ReasonKind, Seeding, TournamentInfo
 from arena.rankings import pair_table, tournament_table
@@ -206,6 +207,59 @@ def create(
     )
     with app.open_store() as store:
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
+
+
+@tournament_group.command(
+    "finals",
+    cls=Documented,
+    examples=[
+        "arena tournament finals last spring --top 4",
+        "arena tournament finals last spring --top 2 --rounds 10 --decks 1000",
+    ],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("source", metavar="FROM")
+@click.option("--top", type=click.IntRange(2, 1000), required=True, help="How many reach them.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    default="round-robin",
+    show_default=True,
+    help="Who meets whom; one in which everybody plays equally many games.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 10_000),
+    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
+)
+@click.option(
+    "--decks", type=click.IntRange(1, 100_000), help="Decks a match.  [default: as in FROM]"
+)
+@common_options
+@pass_app
+def finals(
+    app: App,
+    *,
+    name: str,
+    source: str,
+    top: int,
+    format_name: str,
+    rounds: int | None,
+    decks: int | None,
+    as_json: bool,
+) -> None:
+    """Make the tournament NAME of the best of the tournament FROM.
+
+    It is the same game with a seed of its own. The entrants are fixed: nobody enters later, no
+    version is replaced, and everybody plays equally many games. Who left FROM is passed over.
+    """
+    with app.open_store() as store:
+        options = finals_options(
+            store, name, source, top=top, format_name=format_name, rounds=rounds, decks=decks
+        )
+        _create(app, store, options, dry_run=False, as_json=as_json)
 
 
 def _create_from(
