@@ -15,6 +15,7 @@ from arena.formats.base import (
     Totals,
     UnknownFormatError,
 )
+from arena.formats.elimination import double_elimination, single_elimination
 from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
 from arena.formats.round_robin import round_robin
 from arena.formats.swiss import swiss
@@ -42,7 +43,10 @@ __all__ = [
     "sides_of",
 ]
 
-FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (round_robin, swiss)}
+FORMATS: dict[str, Format] = {
+    format_.name: format_
+    for format_ in (round_robin, swiss, single_elimination, double_elimination)
+}
 
 
 def find_format(name: str) -> Format:

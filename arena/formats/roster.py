@@ -14,9 +14,12 @@ class Roster:
     """Who is in, followed from block to block of a schedule."""
 
     def __init__(self, plan: Plan) -> None:
-        """Hold everybody of the first hour; no change has been heeded yet."""
+        """Hold everybody of the first hour; no change has been heeded yet.
+
+        `present` is in the order of coming, `left` in that of leaving.
+        """
         self.present = list(range(plan.entrants))
-        self.left: set[int] = set()
+        self.left: dict[int, None] = {}
         self._changes = plan.changes
         self._heeded = 0
 
@@ -40,6 +43,6 @@ class Roster:
             if change.kind is ChangeKind.JOIN:
                 joined.append(change.entrant)
             else:
-                self.left.add(change.entrant)
+                self.left[change.entrant] = None
         self.present = [entrant for entrant in [*self.present, *joined] if entrant not in self.left]
         return [entrant for entrant in joined if entrant not in self.left]
