@@ -505,7 +505,8 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
 
 def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:
     """Return the rows with who left marked, and who was disqualified last."""
-    left = {entrant.name: entrant.left for entrant in info.entrants if entrant.left is not None}
+    present = {entrant.name for entrant in info.present}
+    left = {each.name: each.left for each in info.entrants if each.name not in present}
     rows = [
         replace(row, entrant=f"{row.entrant} ({left[row.entrant]})") if row.entrant in left else row
         for row in table
