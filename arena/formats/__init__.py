@@ -16,6 +16,7 @@ from arena.formats.base import (
     UnknownFormatError,
 )
 from arena.formats.elimination import double_elimination, single_elimination
+from arena.formats.groups import groups
 from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
 from arena.formats.round_robin import round_robin
 from arena.formats.swiss import swiss
@@ -45,7 +46,7 @@ __all__ = [
 
 FORMATS: dict[str, Format] = {
     format_.name: format_
-    for format_ in (round_robin, swiss, single_elimination, double_elimination)
+    for format_ in (round_robin, swiss, single_elimination, double_elimination, groups)
 }
 
 

@@ -60,7 +60,7 @@ def single_bracket(places: int, *, third_place: bool) -> tuple[Tie, ...]:
     """
     rounds = rounds_of(places)
     ties: list[Tie] = []
-    sides = _seeded_sides(rounds)
+    sides = _seeded_sides(places)
     for round_ in range(1, rounds + 1):
         last = round_ == rounds
         if last and third_place and places >= _FEWEST_WITH_TWO_SEMI_FINALS:
@@ -89,7 +89,7 @@ def double_bracket(places: int) -> tuple[Tie, ...]:
     """
     rounds = rounds_of(places)
     ties: list[Tie] = []
-    winners = _seeded_sides(rounds)
+    winners = _seeded_sides(places)
     losers: list[Side] = []
     losers_round = 0
     for round_ in range(1, rounds + 1):
@@ -129,12 +129,19 @@ def stage_name(to_come: int) -> str:
     return names[to_come] if to_come < len(names) else f"round of {2 ** (to_come + 1)}"
 
 
-def _seeded_sides(rounds: int) -> list[Side]:
-    """Return the places of a bracket from top to bottom, so that the best two can meet last."""
+def bracket_places(places: int) -> list[int]:
+    """Return the places of the seeding from top to bottom of a bracket, those left empty too.
+
+    The best two can only meet in the last round, the best four in the one before it, and so on.
+    """
     order = [0]
-    for _ in range(rounds):
+    for _ in range(rounds_of(places)):
         order = [place for seed in order for place in (seed, 2 * len(order) - 1 - seed)]
-    return [Side(Of.PLACE, place) for place in order]
+    return order
+
+
+def _seeded_sides(places: int) -> list[Side]:
+    return [Side(Of.PLACE, place) for place in bracket_places(places)]
 
 
 def _round(ties: list[Tie], stage: str, sides: list[Side], merit: int) -> list[Tie]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from arena.formats.base import Schedule
 from arena.formats.bracket import THIRD_PLACE, double_bracket, single_bracket
 from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats
-from arena.formats.knockout import MOST_REPLAYS, Knockout, refuse_late_entries
+from arena.formats.knockout import Knockout, refuse_late_entries, ties_explained
 from arena.formats.points import COUPLE, ranked, tally
 from arena.formats.roster import Roster
 
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
     from arena.formats.bracket import Tie
     from arena.formats.points import Columns
 
-TIES_EXPLAINED = (
-    "When all matches made so far are over, every tie whose two sides are known is made. "
-    "A tie is one match, or --rounds matches with the seats exchanged from one to the next; if it "
-    f"is level after them it is played again with new decks, one match at a time, and after "
-    f"{MOST_REPLAYS} more without a winner the better seed goes on. When an entrant leaves, its "
-    "tie is a walkover for the other unless it was decided already. There is no late entry, but a "
-    "newcomer takes over the place of one that leaves while this still has a tie to play."
-)
+_TIES = ties_explained("one match, or --rounds matches with the seats exchanged")
 
 
 class Elimination:
@@ -90,7 +83,7 @@ class SingleElimination(Elimination):
         "A bracket in which the best rated meets the worst rated and the best two can only meet "
         "in the final. If the field does not fill it the best rated have a bye in the first "
         "round. The losers of the semi-finals play for the third place unless --no-third-place is "
-        "given; who goes out in the same round shares a rank. " + TIES_EXPLAINED
+        "given; who goes out in the same round shares a rank. " + _TIES
     )
     options = ("third_place",)
 
@@ -113,7 +106,7 @@ class DoubleElimination(Elimination):
         "Who loses in the winners' bracket goes on in the losers' bracket, and is out with the "
         "second loss. The bracket is seeded by rating, the best rated have byes if the field does "
         "not fill it. The winners of both brackets meet in the grand final; if the one that has "
-        "not lost yet loses it, a second grand final decides. " + TIES_EXPLAINED
+        "not lost yet loses it, a second grand final decides. " + _TIES
     )
 
     def bracket(self, plan: Plan, places: int) -> Sequence[Tie]:  # noqa: ARG002 - it has no options

@@ -102,7 +102,9 @@ class Knockout:
         }
         holders = {entrant: place for place, entrant in enumerate(self.holders)}
         vacant = [
-            holders[entrant] for entrant in roster.left if holders.get(entrant, _OPEN) in waiting
+            holders[entrant]
+            for entrant in roster.left
+            if entrant in holders and holders[entrant] in waiting
         ]
         for place, newcomer in zip(vacant, newcomers, strict=False):
             self.holders[place] = newcomer
@@ -220,3 +222,15 @@ def refuse_late_entries(name: str, plan: Plan) -> None:
                 f"the bracket of {name} is drawn: there is no place for a late entry",
                 "a newcomer can only replace an entrant that leaves",
             )
+
+
+def ties_explained(length: str) -> str:
+    """Return how ties are played, for explanations of formats, given how many matches they have."""
+    return (
+        "When all matches made so far are over, every tie whose two sides are known is made. A "
+        f"tie is {length}; if it is level it is played again with new decks, one match at a time, "
+        f"and after {MOST_REPLAYS} more without a winner the better seed goes on. When an entrant "
+        "leaves, its tie is a walkover for the other unless it was decided already. There is no "
+        "late entry into a bracket, but a newcomer takes over the place of one that leaves while "
+        "this still has a tie to play."
+    )
