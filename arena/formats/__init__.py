@@ -16,8 +16,10 @@ from arena.formats.base import (
     UnknownFormatError,
 )
 from arena.formats.elimination import double_elimination, single_elimination
+from arena.formats.gauntlet import gauntlet
 from arena.formats.groups import groups
 from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
+from arena.formats.pods import pods
 from arena.formats.round_robin import round_robin
 from arena.formats.swiss import swiss
 
@@ -46,7 +48,15 @@ __all__ = [
 
 FORMATS: dict[str, Format] = {
     format_.name: format_
-    for format_ in (round_robin, swiss, single_elimination, double_elimination, groups)
+    for format_ in (
+        round_robin,
+        swiss,
+        single_elimination,
+        double_elimination,
+        groups,
+        gauntlet,
+        pods,
+    )
 }
 
 

@@ -61,7 +61,7 @@ class Options:
         groups: How many groups there are.
         advance: How many of each group reach the knock-out.
         third_place: Whether the losers of the semi-finals meet.
-        challenger: The entrant that meets all others.
+        challenger: The entrant that meets all others; of fixed partners either of the two.
     """
 
     groups: int | None = None

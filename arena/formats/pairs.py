@@ -37,12 +37,14 @@ def between_pairs(format_: Format, plan: Plan, results: Results) -> Schedule:
 
 def pairs_as_entrants(plan: Plan) -> Plan:
     """Return the plan of a tournament for two in which each pair is one entrant."""
+    challenger = plan.options.challenger
     return replace(
         plan,
         entrants=plan.entrants // 2,
         seats=2,
         partners=Partners.NONE,
         changes=tuple(_pair_changes(plan.changes)),
+        options=replace(plan.options, challenger=None if challenger is None else challenger // 2),
     )
 
 

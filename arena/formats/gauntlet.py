@@ -1,0 +1,91 @@
+"""Gauntlet: one against all the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena.errors import RefusedError
+from arena.formats.base import Schedule
+from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats, refuse_too_many
+from arena.formats.points import COUPLE, ranked_by_share, tally
+from arena.formats.roster import Roster
+from arena.formats.round_robin import cycles, in_cycles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from arena.formats.base import Pairing, Place, Plan, Results
+
+
+class Gauntlet:
+    """The challenger meets everybody; the others do not meet each other."""
+
+    name = "gauntlet"
+    summary = "One challenger meets all the others, who do not meet each other."
+    explanation = (
+        "The challenger (--challenger, else the first named) meets everybody else, --rounds times "
+        "each, usually once. It sits first in every other match, and changes seats with each "
+        "opponent from round to round. The whole schedule is known from the start and nobody has "
+        "a bye. Entrants are ranked by the part of their points that they won (a win 1, a draw "
+        "1/2), then by Sonneborn-Berger, then by their mean total. A late entry meets the "
+        "challenger as often as the others did. When an entrant leaves, its other matches are won "
+        "by those who were to meet it. If that is the challenger, the next to enter takes over "
+        "and meets all who are still in."
+    )
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a challenger that is not there, and all but matches of two.
+
+        Raises:
+            RefusedError: One of these was asked for.
+        """
+        refuse_options(self.name, plan, ("challenger",))
+        refuse_rotating(self.name, plan)
+        refuse_seats(self.name, plan, COUPLE, COUPLE, "pods")
+        challenger = plan.options.challenger or 0
+        if not 0 <= challenger < plan.entrants:
+            raise RefusedError(
+                f"challenger {challenger} is none of the {plan.entrants} entrants",
+                f"expected 0 to {plan.entrants - 1}",
+            )
+        refuse_too_many(self.expected_matches(plan), "play fewer rounds")
+
+    def schedule(self, plan: Plan, results: Results) -> Schedule:  # noqa: ARG002 - nobody's results change it
+        """Pair all at once; then, for those who came late, what they missed."""
+        return Schedule(tuple(_pairings(plan)), complete=True)
+
+    def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
+        """Rank by the part of the points won."""
+        return ranked_by_share(plan, tally(plan, _pairings(plan), results))
+
+    def expected_matches(self, plan: Plan) -> int:
+        """Count one match for every opponent and round; what late entries add is in it."""
+        if plan.changes:
+            return sum(1 for _ in _pairings(plan))
+        return (plan.entrants - 1) * cycles(plan)
+
+
+gauntlet = Gauntlet()
+
+
+def _pairings(plan: Plan) -> Iterator[Pairing]:
+    challenger = plan.options.challenger or 0
+    roster = Roster(plan)
+    roster.advance(1)
+    newcomers = list(roster.present)
+    number = 1
+    met = 0
+    while newcomers:
+        if challenger in roster.left:
+            challenger = newcomers[0]
+            newcomers = list(roster.present)
+        opponents = [entrant for entrant in newcomers if entrant != challenger]
+        seats = [
+            (opponent, challenger) if (met + place) % 2 else (challenger, opponent)
+            for place, opponent in enumerate(opponents)
+        ]
+        met += len(opponents)
+        for pairing in in_cycles(seats, plan, number):
+            yield pairing
+            number += 1
+        newcomers = roster.advance(number)
