@@ -273,7 +273,8 @@ def _create_from(
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if given and parameter.name not in {"file", "dry_run", "as_json"}:
-            word = max(parameter.opts, key=len) if parameter.opts else parameter.name
+            is_option = isinstance(parameter, click.Option)
+            word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
     description = read_description(file)
     options = description.options(app.home)
