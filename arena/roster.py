@@ -2,14 +2,15 @@
 
 Each is one transaction and keeps the organiser's reason. Before the start the tournament is
 planned anew for those who are in. After it, what a leaver has not played is cancelled, what it
-plays just now may end and counts, and the format pairs those who are in from its next block on.
+plays just now may end and counts, and the format pairs those who are in from its next block on: it
+is asked by the run that goes on, not before, so that several changes between two rounds are one.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena import entries, formats, ledger, planning, queries
+from arena import entries, formats, ledger, queries
 from arena.desk import Desk
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
@@ -37,7 +38,7 @@ def join(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
         desk.refuse_frozen("takes no late entries")
         desk.refuse_over()
         desk.add(new)
-    return _after(store, info)
+    return queries.tournament(store, name)
 
 
 def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
@@ -52,7 +53,7 @@ def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     with Desk.open(store, info, reason) as desk:
         desk.refuse_over()
         desk.remove(leaving, ReasonKind.WITHDRAWAL)
-    return _after(store, info)
+    return queries.tournament(store, name)
 
 
 def disqualify(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
@@ -70,7 +71,7 @@ def disqualify(store: Store, name: str, word: str, reason: str) -> TournamentInf
         raise RefusedError(f"{word} is disqualified already")
     with Desk.open(store, info, reason) as desk:
         desk.remove(leaving, ReasonKind.DISQUALIFICATION)
-    return _after(store, info)
+    return queries.tournament(store, name)
 
 
 def replace_version(store: Store, name: str, old: str, new: str, reason: str) -> TournamentInfo:
@@ -88,11 +89,13 @@ def replace_version(store: Store, name: str, old: str, new: str, reason: str) ->
             f"{new} is no other version of {old}",
             "withdraw the one and enter the other, or name the pair in the same order",
         )
+    if [entrant.name for entrant in leaving] == [entry.bot.label for entry in coming]:
+        raise RefusedError(f"{new} is in {info.name} already", "name another version")
     with Desk.open(store, info, reason) as desk:
         desk.refuse_frozen("takes no new versions")
         desk.refuse_over()
         desk.exchange(leaving, coming)
-    return _after(store, info)
+    return queries.tournament(store, name)
 
 
 def stop(store: Store, name: str) -> TournamentInfo:
@@ -165,12 +168,3 @@ def _find(info: TournamentInfo, word: str, among: Sequence[EntrantInfo]) -> tupl
 def _unit(entrant: EntrantInfo) -> tuple[str, int]:
     """Return what tells a bot that is alone, or a pair, from all others of the tournament."""
     return ("bot", entrant.index) if entrant.pair is None else ("pair", entrant.pair)
-
-
-def _after(store: Store, info: TournamentInfo) -> TournamentInfo:
-    """Let the format go on from the change, and return how the tournament stands."""
-    now = queries.tournament(store, info.name)
-    if now.started is not None and not now.complete:
-        planning.extend(store, now)
-        now = queries.tournament(store, info.name)
-    return now

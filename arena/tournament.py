@@ -13,6 +13,7 @@ from arena.bots import check_name
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
 from arena.entries import PLUS, enter
+from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
 from arena.infos import Seeding, TournamentState
@@ -276,7 +277,7 @@ def _plan(
             return None
         raise
     if options.is_final:
-        planning.check_equal_games(options.format, plan)
+        check_equal_games(options.format, plan)
     return plan
 
 

@@ -1,7 +1,8 @@
 """Runs a tournament of an arena, and kills processes at one step of a match's life.
 
-Arguments: the home; then, if somebody is to be killed, the step and who dies: driver, worker or
-both. It happens once in the life of the home. Prints the standings as JSON.
+Arguments: the home; then, if somebody is to be killed, the step, who dies (driver, worker or both)
+and, if it is not the first, which time the step is passed. It happens once in the life of the home.
+Prints the standings as JSON, the last of them the format's own order.
 
 The code above the guard runs in the workers too: they import this file as their main module.
 """
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from arena import queries, steps, tournament
+from arena import planning, queries, steps, tournament
 from arena.home import Home
 from arena.infos import MatchInfo
 from arena.ratings import find_rating, fold
@@ -30,6 +31,8 @@ CREATED = "created"
 LATER = {Step.DEALING: 7}
 """Steps that are passed often: which time to die."""
 
+TIME = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+
 passed = 0
 _start_container = Engine.start
 
@@ -40,7 +43,7 @@ def crash(step: str) -> None:
     if step != STEP:
         return
     passed += 1
-    if passed < LATER.get(Step(step) if step != CREATED else Step.LEASED, 1):
+    if passed < (TIME or LATER.get(Step(step) if step != CREATED else Step.LEASED, 1)):
         return
     try:
         os.close(os.open(HOME / "crashed", os.O_CREAT | os.O_EXCL))
@@ -84,7 +87,7 @@ class Quiet:
 def standings(store: Store) -> list[dict[str, Any]]:
     """Give everything that a table could show, to the last digit."""
     played = queries.played_matches(store, "cup")
-    return [
+    rows: list[dict[str, Any]] = [
         {
             "name": rating.entrant,
             "rating": [repr(rating.skill.mu), repr(rating.skill.sigma), rating.games],
@@ -93,6 +96,7 @@ def standings(store: Store) -> list[dict[str, Any]]:
         }
         for rating in fold(played, find_rating("trueskill"))
     ]
+    return [*rows, {"order": repr(planning.table(store, queries.tournament(store, "cup")))}]
 
 
 if __name__ == "__main__":

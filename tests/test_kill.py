@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import docker
@@ -53,6 +53,10 @@ CONTAINER_CASES = [
     (Step.FINISHING, "driver"),
 ]
 CHOICES = {"first": "0", "last": "len(turn.actions) - 1"}
+FOUR = {**CHOICES, "second": "min(1, len(turn.actions) - 1)", "middle": "len(turn.actions) // 2"}
+ROUND = len(FOUR) // 2
+BETWEEN_ROUNDS = [(Step.FINISHED, ROUND), (Step.FINISHING, ROUND), (Step.LEASED, ROUND + 1)]
+"""Where a Swiss tournament is hurt: its first round is over, not quite, or the second begins."""
 
 
 @pytest.fixture
@@ -63,11 +67,18 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-def make_arena(folder: Path, name: str, sandbox: str = "process") -> Path:
-    """Make a home with two bots that always choose alike, and a tournament of two matches."""
+def make_arena(
+    folder: Path,
+    name: str,
+    sandbox: str = "process",
+    *,
+    choices: Mapping[str, str] = CHOICES,
+    format_name: str = "round-robin",
+) -> Path:
+    """Make a home with bots that always choose alike, and a tournament of two rounds."""
     home = folder / name
     with Store.open(Home(home)) as store:
-        for bot, choice in CHOICES.items():
+        for bot, choice in choices.items():
             source = folder / f"{name}-{bot}"
             source.mkdir()
             (source / "bot.py").write_text(BOT.format(choice=choice, name=bot))
@@ -77,7 +88,8 @@ def make_arena(folder: Path, name: str, sandbox: str = "process") -> Path:
             store,
             TournamentOptions(
                 name="cup",
-                bots=tuple(CHOICES),
+                bots=tuple(choices),
+                format=format_name,
                 time=TimeControl(move_time_ms=20_000),
                 rounds=2,
                 decks=3,
@@ -129,10 +141,10 @@ def assert_nothing_is_left(home: Path) -> None:
 
 
 def assert_each_match_counts_once(home: Path) -> None:
-    """Both matches have one result, by one recorded attempt, with a record that verifies."""
+    """Every match has one result, by one recorded attempt, with a record that verifies."""
     with Store.open(Home(home)) as store:
-        for number in (1, 2):
-            details = queries.match(store, "cup", number)
+        for match in queries.matches(store, "cup"):
+            details = queries.match(store, "cup", match.number)
             assert details.match.state is MatchState.DONE
             states = [attempt.state for attempt in details.attempts]
             assert states.count(AttemptState.RECORDED) == 1
@@ -191,9 +203,30 @@ def test_run_after_a_kill_leaves_no_container(
         engine.close()
 
 
-def survive(home: Path, step: str, who: str, undisturbed: list[object]) -> None:
+@pytest.fixture(scope="module")
+def undisturbed_swiss() -> list[object]:
+    """The standings of a Swiss tournament that nobody disturbed."""
+    folder = Path(tempfile.mkdtemp(prefix="kill-"))
+    done = run(make_arena(folder, "calm", choices=FOUR, format_name="swiss"))
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(folder)
+    standings: list[object] = json.loads(done.stdout)
+    return standings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("step", "time"), BETWEEN_ROUNDS)
+def test_swiss_goes_on_after_a_kill_between_its_rounds(
+    folder: Path, undisturbed_swiss: list[object], step: Step, time: int
+) -> None:
+    """Whoever dies around the end of a round, the next one pairs whom it would have paired."""
+    home = make_arena(folder, "home", choices=FOUR, format_name="swiss")
+    survive(home, step, "driver", undisturbed_swiss, str(time))
+
+
+def survive(home: Path, step: str, who: str, undisturbed: list[object], *time: str) -> None:
     """Kill somebody at a step, run again, and find what an undisturbed run finds."""
-    done = run(home, step, who)
+    done = run(home, step, who, *time)
     assert (home / "crashed").exists(), f"the step was not reached: {done.stderr}"
     if who == "worker":
         assert done.returncode == 0, done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from cups import SEED, run
 from sqlalchemy import Engine, create_engine, event
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, fractions, lease, report, result
@@ -38,6 +39,7 @@ from arena.tables import Attempt, Bot, Match, Result
 from referee.rules import Rules
 
 CHAOS_MATCHES = 600
+OLD_DATABASE = Path(__file__).parent / "databases" / "0003.sql"
 
 
 @pytest.fixture
@@ -146,6 +148,40 @@ def test_arena_of_the_first_version_keeps_its_tournaments(home: Home) -> None:
         assert [(entrant.name, entrant.pair) for entrant in info.entrants] == [("anna@1", None)]
         assert rulebook.saved(store) == ()
     assert home.path.joinpath(f"arena.db.before-{REVISION}").exists()
+
+
+def test_arena_of_the_last_release_goes_on_where_it_stopped(home: Home) -> None:
+    """A database that an older program wrote opens with its results, and its run is resumed."""
+    home.create()
+    with sqlite3.connect(home.database) as connection:
+        connection.executescript(OLD_DATABASE.read_text(encoding="utf-8"))
+    connection.close()
+    with Store.open(home) as store:
+        before = queries.tournament(store, "spring")
+        assert (before.state, before.done, before.total) == (TournamentState.PAUSED, 2, 3)
+        assert (before.rounds, before.seed, before.contributions) == (1, None, ())
+        old = queries.played_matches(store, "spring")
+        assert [match.totals for match in old] == [fractions(-7, 7), fractions(-1, 1)]
+        assert run(store, name="spring").exit_code == 0
+        after = queries.tournament(store, "spring")
+        assert (after.seed, after.secret) == (SEED, SEED)
+        assert queries.played_matches(store, "spring")[:2] == old
+        assert pragma(store, "integrity_check") == "ok"
+    assert home.path.joinpath(f"arena.db.before-{REVISION}").exists()
+
+
+def test_upgrade_that_would_break_a_reference_is_refused(home: Home) -> None:
+    """An old database in which a row refers to none stays as it was."""
+    home.create()
+    with sqlite3.connect(home.database) as connection:
+        connection.executescript(OLD_DATABASE.read_text(encoding="utf-8"))
+        connection.execute("UPDATE entrant SET bot_version_id = 77 WHERE position = 0")
+    connection.close()
+    with pytest.raises(StoreError, match="a row of table entrant refers to none"):
+        Store.open(home)
+    with sqlite3.connect(home.database) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0003",)
+    connection.close()
 
 
 def test_database_of_a_newer_program_is_refused_in_one_line(home: Home, store: Store) -> None:

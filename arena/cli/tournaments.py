@@ -43,6 +43,7 @@ from arena.cli.summary import (
 )
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
+from arena.finals import finals_options
 from arena.formats import FORMATS
 from arena.infos import ReasonKind, Seeding, TournamentInfo
 from arena.rankings import pair_table, tournament_table
@@ -208,6 +209,59 @@ def create(
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
+@tournament_group.command(
+    "finals",
+    cls=Documented,
+    examples=[
+        "arena tournament finals last spring --top 4",
+        "arena tournament finals last spring --top 2 --rounds 10 --decks 1000",
+    ],
+    fields=INFO_FIELDS,
+)
+@click.argument("name")
+@click.argument("source", metavar="FROM")
+@click.option("--top", type=click.IntRange(2, 1000), required=True, help="How many reach them.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    default="round-robin",
+    show_default=True,
+    help="Who meets whom; one in which everybody plays equally many games.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 10_000),
+    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
+)
+@click.option(
+    "--decks", type=click.IntRange(1, 100_000), help="Decks a match.  [default: as in FROM]"
+)
+@common_options
+@pass_app
+def finals(
+    app: App,
+    *,
+    name: str,
+    source: str,
+    top: int,
+    format_name: str,
+    rounds: int | None,
+    decks: int | None,
+    as_json: bool,
+) -> None:
+    """Make the tournament NAME of the best of the tournament FROM.
+
+    It is the same game with a seed of its own. The entrants are fixed: nobody enters later, no
+    version is replaced, and everybody plays equally many games. Who left FROM is passed over.
+    """
+    with app.open_store() as store:
+        options = finals_options(
+            store, name, source, top=top, format_name=format_name, rounds=rounds, decks=decks
+        )
+        _create(app, store, options, dry_run=False, as_json=as_json)
+
+
 def _create_from(
     context: click.Context, app: App, file: Path, *, dry_run: bool, as_json: bool
 ) -> None:
@@ -219,7 +273,8 @@ def _create_from(
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
         if given and parameter.name not in {"file", "dry_run", "as_json"}:
-            word = max(parameter.opts, key=len) if parameter.opts else parameter.name
+            is_option = isinstance(parameter, click.Option)
+            word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
     description = read_description(file)
     options = description.options(app.home)
@@ -451,7 +506,8 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
 
 def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:
     """Return the rows with who left marked, and who was disqualified last."""
-    left = {entrant.name: entrant.left for entrant in info.entrants if entrant.left is not None}
+    present = {entrant.name for entrant in info.present}
+    left = {each.name: each.left for each in info.entrants if each.name not in present}
     rows = [
         replace(row, entrant=f"{row.entrant} ({left[row.entrant]})") if row.entrant in left else row
         for row in table

@@ -1,0 +1,58 @@
+"""Finals: who reaches them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from arena import planning, queries
+from arena.entries import PLUS
+from arena.errors import RefusedError
+from arena.tournament import TournamentOptions
+
+if TYPE_CHECKING:
+    from arena.store import Store
+
+
+def finals_options(
+    store: Store,
+    name: str,
+    source: str,
+    *,
+    top: int,
+    format_name: str,
+    rounds: int | None,
+    decks: int | None,
+) -> TournamentOptions:
+    """Return what a final of the best of a finished tournament is made of, in the same game.
+
+    Raises:
+        NotFoundError: No tournament is called `source`.
+        RefusedError: It is not over, or has fewer who could play on.
+    """
+    info = queries.tournament(store, source)
+    if not info.is_over:
+        raise RefusedError(
+            f"{info.name} is not over, so nobody has reached its finals",
+            f"play it first: arena tournament run {info.name}",
+        )
+    present = {entrant.name for entrant in info.present}
+    able = [row.names for row in planning.table(store, info) if present.issuperset(row.names)]
+    if len(able) < top:
+        raise RefusedError(
+            f"{info.name} has {len(able)} who can play on, not {top}", f"ask for up to {len(able)}"
+        )
+    return TournamentOptions(
+        name=name,
+        bots=tuple(PLUS.join(names) for names in able[:top]),
+        time=info.time,
+        rules=info.rules,
+        variant=info.variant,
+        format=format_name,
+        seats=info.seats,
+        rounds=rounds,
+        is_final=True,
+        decks=info.decks if decks is None else decks,
+        match_format=info.match_format,
+        tables=info.tables,
+        sandbox=info.sandbox,
+    )

@@ -1,0 +1,260 @@
+"""What a tournament is made of: seeds, seeding, plans, forecasts, finals."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+from cups import SEED, Script, options, run, submit
+
+from arena import forecast, ledger, planning, queries, roster, tournament
+from arena.errors import RefusedError
+from arena.finals import finals_options
+from arena.formats import FORMATS
+from arena.home import Home
+from arena.infos import Contribution, Seeding, TournamentState
+from arena.store import Store
+from referee.shuffle import mixed_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAMES = ("anna", "boris", "clara", "dora")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store with four bots."""
+    with Store.open(Home(tmp_path / "home")) as store:
+        for name in NAMES:
+            submit(store, tmp_path, name)
+        yield store
+
+
+# ------------------------------------------------------------------------------------------- seeds
+
+
+def test_strings_of_the_entrants_are_mixed_into_the_seed(store: Store, tmp_path: Path) -> None:
+    """The commitment is to the secret, the decks follow from secret and strings together."""
+    submit(store, tmp_path, "anna", "alpha")
+    submit(store, tmp_path, "boris", "beta")
+    tournament.create(store, options("anna", "boris", "clara", seed=SEED))
+    run(store)
+    info = queries.tournament(store, "cup")
+    assert info.commitment == hashlib.sha256(SEED).hexdigest()
+    assert info.secret == SEED
+    assert info.seed == mixed_seed(SEED, [b"alpha", b"beta"])
+    assert info.contributions == (
+        Contribution(entrant="anna@2", text="alpha", is_later=False),
+        Contribution(entrant="boris@2", text="beta", is_later=False),
+    )
+
+
+def test_seed_without_strings_is_the_secret(store: Store) -> None:
+    """Nothing is mixed where nobody gave anything."""
+    tournament.create(store, options("anna", "boris", seed=SEED))
+    run(store)
+    info = queries.tournament(store, "cup")
+    assert (info.seed, info.secret) == (SEED, SEED)
+
+
+def test_string_given_after_the_commitment_is_known_as_such(store: Store, tmp_path: Path) -> None:
+    """Only of a string that came after the secret can nobody have chosen the secret for it."""
+    tournament.create(store, options("anna", "boris"))
+    with store.write() as session:
+        queries.find_tournament(session, "cup").created -= 10_000
+    submit(store, tmp_path, "clara", "gamma")
+    roster.join(store, "cup", "clara", "open until tonight")
+    (given,) = queries.tournament(store, "cup").contributions
+    assert given == Contribution(entrant="clara@2", text="gamma", is_later=True)
+
+
+def test_string_that_comes_after_the_start_changes_no_deck(store: Store, tmp_path: Path) -> None:
+    """The seed is fixed at the start: a late entrant cannot choose decks that are still to come."""
+    submit(store, tmp_path, "clara", "gamma")
+    tournament.create(store, options("anna", "boris"))
+    ledger.mark_started(store, 1)
+    before = queries.deck_seed(store, 1)
+    info = roster.join(store, "cup", "clara", "late")
+    assert info.contributions == ()
+    assert queries.deck_seed(store, 1) == before
+
+
+def test_first_pairings_follow_from_the_seed_that_counts(store: Store, tmp_path: Path) -> None:
+    """Who meets whom is drawn from the mixed seed, before and after the start alike."""
+    submit(store, tmp_path, "anna", "alpha")
+    tournament.create(store, options(*NAMES, format="swiss", rounds=1))
+    before = [match.entrants for match in queries.matches(store, "cup")]
+    run(store)
+    assert [match.entrants for match in queries.matches(store, "cup")] == before
+
+
+# ----------------------------------------------------------------------------------------- seeding
+
+
+def test_entrants_are_seeded_by_what_they_did_in_the_same_game(
+    store: Store, tmp_path: Path
+) -> None:
+    """The best comes first, a new version stands where its bot stood, the unknown come last."""
+    tournament.create(store, options("clara", "boris", "anna"))
+    run(store)
+    submit(store, tmp_path, "boris")
+    made = tournament.draft(
+        store, options("dora", "clara", "boris", "anna", name="next", seeding=Seeding.RATING)
+    )
+    assert [entry.bot.label for entry in made.entries] == ["anna@1", "boris@2", "clara@1", "dora@1"]
+
+
+def test_only_formats_whose_first_round_needs_it_are_seeded(store: Store) -> None:
+    """A round robin keeps the order in which its entrants were named."""
+    for name, expected in {"round-robin": Seeding.GIVEN, "swiss": Seeding.RATING}.items():
+        assert tournament.draft(store, options(*NAMES, format=name)).row.seeding is expected
+
+
+def test_late_name_before_the_start_is_seeded_too(store: Store) -> None:
+    """The order is made anew while nothing was played."""
+    tournament.create(store, options("clara", "boris", "anna", name="first"))
+    run(store, name="first")
+    tournament.create(store, options("clara", "boris", seeding=Seeding.RATING))
+    info = roster.join(store, "cup", "anna", "invited")
+    assert [entrant.name for entrant in info.entrants] == ["anna@1", "boris@1", "clara@1"]
+
+
+# ------------------------------------------------------------------------------------------- plans
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_every_format_runs_from_the_store_to_its_end(store: Store, name: str) -> None:
+    """Planned, played, ranked; the secret comes out at the end and not before."""
+    info = tournament.create(store, options(*NAMES, format=name))
+    if planning.expected_matches(store, info) is None:
+        pytest.skip("has no end")
+    secrets: list[object] = []
+    script = Script({1: lambda: secrets.append(queries.tournament(store, "cup").seed)})
+    report = run(store, script)
+    assert (report.exit_code, report.tournament.state) == (0, TournamentState.FINISHED)
+    assert secrets == [None]
+    table = planning.table(store, report.tournament)
+    assert table[0].names == ("anna@1",)
+    assert {row.names[0] for row in table} == {f"{name}@1" for name in NAMES}
+    assert run(store).played == 0
+
+
+def test_expectation_is_met(store: Store) -> None:
+    """What is expected before the first match is what is played in the end."""
+    for name in FORMATS:
+        info = tournament.create(store, options(*NAMES, name=name, format=name))
+        expected = planning.expected_matches(store, info)
+        if expected is not None:
+            assert run(store, name=name).played == expected
+
+
+def test_format_is_asked_again_when_the_entrants_changed_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pairings made for entrants who have changed are not stored."""
+    info = tournament.create(store, options(*NAMES[:3]))
+    ledger.mark_started(store, info.id)
+    asked: list[int] = []
+    ask = planning.formats.schedule
+
+    def change_first(*arguments: object) -> object:
+        asked.append(len(asked))
+        if len(asked) == 1:
+            roster.join(store, "cup", "dora", "just now")
+        return ask(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("arena.formats.schedule", change_first)
+    assert planning.extend(store, info) == 3
+    assert len(asked) == 2
+
+
+# ---------------------------------------------------------------------------------------- forecasts
+
+
+def test_forecast_counts_matches_and_bots(store: Store) -> None:
+    """Six matches of two legs with two bots each: 24 starts, and time in proportion."""
+    info = tournament.create(store, options(*NAMES, decks=10))
+    cost = forecast.of_tournament(store, info)
+    assert (cost.matches, cost.known, cost.legs, cost.containers) == (6, 6, 2, 24)
+    assert cost.match_seconds == pytest.approx(2 * (0.7 + 10 * 0.05))
+    assert cost.seconds == pytest.approx(-(-6 // cost.at_once) * cost.match_seconds)
+    assert cost.measured == 0
+
+
+def test_forecast_of_a_draft_is_that_of_the_tournament(store: Store) -> None:
+    """What --dry-run says is what `plan` says afterwards."""
+    chosen = options(*NAMES, format="swiss")
+    before = forecast.of_draft(store, tournament.draft(store, chosen))
+    assert before == forecast.of_tournament(store, tournament.create(store, chosen))
+    assert before.matches is not None
+    assert before.matches > before.known
+
+
+def test_forecast_is_measured_where_these_bots_played(store: Store) -> None:
+    """Past matches count in proportion to their decks, those of other bots do not."""
+    tournament.create(store, options("anna", "boris", name="first", decks=2))
+    tournament.create(store, options("clara", "dora", name="second", decks=2))
+    for name in ("first", "second"):
+        run(store, name=name)
+    info = tournament.create(store, options("anna", "boris", decks=20))
+    cost = forecast.of_tournament(store, info)
+    assert (cost.measured, cost.match_seconds) == (1, pytest.approx(0.05))
+
+
+# ------------------------------------------------------------------------------------------- finals
+
+
+def test_finals_are_of_the_best_in_the_same_game(store: Store) -> None:
+    """The first of the order are entered, who left is passed over."""
+    tournament.create(store, options(*NAMES, decks=3))
+    run(store)
+    roster.disqualify(store, "cup", "anna", "a copy")
+    chosen = finals_options(
+        store, "last", "cup", top=2, format_name="round-robin", rounds=4, decks=None
+    )
+    info = tournament.create(store, chosen)
+    assert [entrant.name for entrant in info.entrants] == ["boris@1", "clara@1"]
+    assert (info.frozen, info.decks, info.total) == (True, 3, 4)
+
+
+def test_finals_need_a_finished_tournament_with_enough_bots(store: Store) -> None:
+    """Nobody has reached the finals of what is not over."""
+    tournament.create(store, options(*NAMES))
+    how = {"format_name": "round-robin", "rounds": None, "decks": None}
+    with pytest.raises(RefusedError, match="is not over"):
+        finals_options(store, "last", "cup", top=2, **how)  # type: ignore[arg-type]
+    run(store)
+    with pytest.raises(RefusedError, match="has 4 who can play on, not 5"):
+        finals_options(store, "last", "cup", top=5, **how)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_final_gives_everybody_equally_many_games(store: Store, name: str) -> None:
+    """A format that is taken for a final does that, and others are refused for it."""
+    chosen = options(*NAMES, format=name, is_final=True)
+    try:
+        tournament.create(store, chosen)
+    except RefusedError as error:
+        assert "equally many" in str(error)  # noqa: PT017 - either way is right, none other
+        assert name not in {"round-robin", "swiss"}
+        return
+    run(store)
+    played = queries.played_matches(store, "cup")
+    games = {sum(f"{name}@1" in match.entrants for match in played) for name in NAMES}
+    assert len(games) == 1
+
+
+@pytest.mark.parametrize("name", ["double-elimination", "ladder"])
+def test_final_is_refused_to_formats_that_favour_some(store: Store, name: str) -> None:
+    """Where some play on while others are out, or nothing ends, there is no final."""
+    with pytest.raises(RefusedError, match="equally many"):
+        tournament.create(store, options(*NAMES, format=name, is_final=True))
+
+
+def test_swiss_with_byes_is_no_final(store: Store) -> None:
+    """Who sits out plays less."""
+    with pytest.raises(RefusedError, match="equally many"):
+        tournament.create(store, options(*NAMES[:3], format="swiss", is_final=True))

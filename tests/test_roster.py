@@ -1,0 +1,397 @@
+"""Who comes and goes: entries, withdrawals, disqualifications, replaced versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from cups import Script, options, play, run, submit
+from stores import OWNER, result
+
+from arena import ledger, planning, queries, roster, tournament
+from arena.errors import NotFoundError, RefusedError
+from arena.home import Home
+from arena.infos import MatchState, ReasonKind, TournamentState
+from arena.jobs import Outcome, Voided
+from arena.store import Store
+from arena.tournament import StopFlag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from arena.infos import MatchInfo
+    from arena.jobs import MatchDescription
+
+NAMES = ("anna", "boris", "clara", "dora")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store with four bots."""
+    with Store.open(Home(tmp_path / "home")) as store:
+        for name in NAMES:
+            submit(store, tmp_path, name)
+        yield store
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.driver._FIRST_PAUSE_SECONDS", 0.01)
+
+
+def pairings(store: Store) -> set[frozenset[str]]:
+    """Give who meets whom in the tournament, but for cancelled matches."""
+    matches = queries.matches(store, "cup")
+    return {
+        frozenset(match.entrants) for match in matches if match.state is not MatchState.CANCELLED
+    }
+
+
+def of(store: Store, name: str) -> list[MatchInfo]:
+    """Give the matches of a bot."""
+    return list(queries.matches(store, "cup", entrant=name))
+
+
+def note(store: Store) -> list[tuple[str, str, bool, int | None, str]]:
+    """Give the history without times."""
+    return [
+        (each.kind, each.entrant, each.joined, each.after, each.reason)
+        for each in queries.history(store, "cup")
+    ]
+
+
+# --------------------------------------------------------------------------------- before the start
+
+
+def test_entry_before_the_start_plans_anew(store: Store) -> None:
+    """Who is entered before the first match is as if it had been named at once."""
+    tournament.create(store, options("anna", "boris", "clara"))
+    info = roster.join(store, "cup", "dora", "invited")
+    tournament.create(store, options(*NAMES, name="other"))
+    assert [entrant.late for entrant in info.entrants] == [False] * 4
+    assert info.total == queries.tournament(store, "other").total == 6
+    assert note(store) == [("entry", "dora@1", True, None, "invited")]
+
+
+def test_withdrawal_before_the_start_plans_anew(store: Store) -> None:
+    """Nobody meets a bot that went before the first match, and it may come again."""
+    tournament.create(store, options(*NAMES))
+    info = roster.withdraw(store, "cup", "boris", "ill")
+    assert [entrant.name for entrant in info.entrants] == ["anna@1", "clara@1", "dora@1"]
+    assert info.total == 3
+    assert roster.join(store, "cup", "boris", "well again").total == 6
+
+
+def test_replacement_before_the_start_takes_the_place(store: Store, tmp_path: Path) -> None:
+    """The new version stands where the old one stood."""
+    tournament.create(store, options(*NAMES))
+    submit(store, tmp_path, "boris")
+    info = roster.replace_version(store, "cup", "boris@1", "boris@2", "faster")
+    assert [entrant.name for entrant in info.entrants] == ["anna@1", "boris@2", "clara@1", "dora@1"]
+    assert [(kind, name) for kind, name, *_ in note(store)] == [
+        ("replacement", "boris@1"),
+        ("replacement", "boris@2"),
+    ]
+
+
+def test_too_few_are_left_before_the_start(store: Store) -> None:
+    """A tournament nobody can play is kept, says why, does not run and reveals nothing."""
+    tournament.create(store, options("anna", "boris"))
+    info = roster.withdraw(store, "cup", "boris", "ill")
+    assert (info.state, info.seed, info.total) == (TournamentState.PLANNED, None, 0)
+    with pytest.raises(RefusedError, match="cannot fill 2 seats"):
+        run(store)
+    assert roster.join(store, "cup", "clara", "instead").total == 1
+
+
+def test_open_tournament_commits_before_anybody_is_in(store: Store) -> None:
+    """The commitment comes first, then the entrants, then the matches."""
+    made = tournament.create(store, options(is_open=True))
+    for name in NAMES[:2]:
+        roster.join(store, "cup", name, "came")
+    assert run(store).exit_code == 0
+    assert queries.tournament(store, "cup").commitment == made.commitment
+
+
+def test_challenger_stays_the_challenger_whoever_comes(store: Store) -> None:
+    """The place of the challenger follows it through every new order."""
+    if "gauntlet" not in tournament.planning.formats.FORMATS:
+        pytest.skip("no gauntlet")
+    tournament.create(
+        store, options("anna", "boris", "clara", format="gauntlet", challenger="clara")
+    )
+    roster.withdraw(store, "cup", "anna", "ill")
+    info = roster.join(store, "cup", "dora", "came")
+    assert info.options.challenger == 1
+    assert all("clara@1" in match.entrants for match in queries.matches(store, "cup"))
+
+
+# ---------------------------------------------------------------------------------- after the start
+
+
+def started(store: Store, *steps: tuple[int, Callable[[], object]], **changes: object) -> Script:
+    """Run a tournament of all bots with steps after so many matches."""
+    names = changes.pop("names", NAMES)
+    tournament.create(store, options(*names, **changes))  # type: ignore[misc]
+    script = Script(dict(steps))
+    report = run(store, script)
+    assert report.exit_code == 0
+    return script
+
+
+def test_late_entry_meets_everybody_while_the_run_goes_on(store: Store) -> None:
+    """A newcomer's matches come at the end of the schedule, in the same run."""
+    started(store, (1, lambda: roster.join(store, "cup", "dora", "late train")), names=NAMES[:3])
+    info = queries.tournament(store, "cup")
+    assert (info.state, info.done) == (TournamentState.FINISHED, 6)
+    assert info.entrants[3].late
+    assert [match.number for match in of(store, "dora")] == [4, 5, 6]
+    assert note(store) == [("late entry", "dora@1", True, 3, "late train")]
+    assert [row.note for row in planning.table(store, info)].count("late entry") == 1
+
+
+def test_withdrawn_bot_plays_no_more_and_keeps_its_results(store: Store) -> None:
+    """What was planned for a leaver is cancelled; what it played counts."""
+    started(store, (3, lambda: roster.withdraw(store, "cup", "anna", "on fire")))
+    states = {match.state for match in of(store, "anna")}
+    assert states <= {MatchState.DONE, MatchState.CANCELLED}
+    assert MatchState.CANCELLED in states
+    info = queries.tournament(store, "cup")
+    assert info.entrants[0].left is ReasonKind.WITHDRAWAL
+    assert (info.state, info.done + info.cancelled) == (TournamentState.FINISHED, 6)
+    assert info.seed is not None
+
+
+def test_match_being_played_ends_and_counts(store: Store) -> None:
+    """Who is withdrawn in the middle of a match has its result."""
+    tournament.create(store, options("anna", "boris"))
+    ledger.mark_started(store, 1)
+    held = ledger.claim(store, 1, OWNER, hard_seconds=60)
+    assert held is not None
+    info = roster.withdraw(store, "cup", "anna", "on fire")
+    assert (info.running, info.seed) == (1, None)
+    assert ledger.finish(store, held, result(), [])
+    assert run(store).exit_code == 0
+    assert queries.tournament(store, "cup").done == 1
+
+
+@pytest.mark.parametrize("ending", ["void", "release", "overdue"])
+def test_match_of_a_leaver_is_not_played_again(store: Store, ending: str) -> None:
+    """An attempt that fails after an entrant left cancels the match, however it fails."""
+    tournament.create(store, options("anna", "boris"))
+    ledger.mark_started(store, 1)
+    seconds = -1 if ending == "overdue" else 60
+    held = ledger.claim(store, 1, OWNER, hard_seconds=seconds, lease_seconds=seconds)
+    assert held is not None
+    roster.withdraw(store, "cup", "anna", "on fire")
+    if ending == "void":
+        assert ledger.void(store, held, "worker_lost") is MatchState.CANCELLED
+    elif ending == "release":
+        assert ledger.release(store, "here", []) == 1
+    assert ledger.claim(store, 1, OWNER, hard_seconds=60) is None
+    assert queries.match(store, "cup", 1).match.state is MatchState.CANCELLED
+    assert run(store).exit_code == 0
+
+
+def test_incomplete_match_of_a_leaver_holds_nobody_up(store: Store) -> None:
+    """A match given up is cancelled when one of its entrants goes, and the seed comes out."""
+    tournament.create(store, options("anna", "boris", "clara"))
+    run(store, play=void_anna)
+    assert queries.tournament(store, "cup").state is TournamentState.INCOMPLETE
+    info = roster.withdraw(store, "cup", "anna", "does not start here")
+    assert (info.incomplete, info.cancelled) == (0, 2)
+    assert run(store).tournament.state is TournamentState.FINISHED
+
+
+def void_anna(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Fail whenever anna plays."""
+    if any(entrant.name == "anna" for entrant in job.spec.entrants):
+        return Voided(reason="referee_error")
+    return play(job, beat)
+
+
+def test_results_of_a_replaced_version_do_not_count_for_the_new_one(
+    store: Store, tmp_path: Path
+) -> None:
+    """Old and new are two entrants, each with results of its own."""
+    submit(store, tmp_path, "anna")
+    step = (2, lambda: roster.replace_version(store, "cup", "anna", "anna@2", "bug found"))
+    started(store, step, names=("anna@1", *NAMES[1:]))
+    played = queries.played_matches(store, "cup")
+    games = {name: sum(name in match.entrants for match in played) for name in ("anna@1", "anna@2")}
+    assert games["anna@2"] == 3
+    assert games["anna@1"] < 3
+    kinds = {entrant.name: entrant.left for entrant in queries.tournament(store, "cup").entrants}
+    assert (kinds["anna@1"], kinds["anna@2"]) == (ReasonKind.REPLACEMENT, None)
+    assert not any({"anna@1", "anna@2"} <= set(match.entrants) for match in played)
+
+
+def test_disqualified_bot_comes_last_though_it_won(store: Store) -> None:
+    """Results stay, the order passes the disqualified over, even after the end."""
+    started(store)
+    before = planning.table(store, queries.tournament(store, "cup"))
+    assert before[0].names == ("anna@1",)
+    info = roster.disqualify(store, "cup", "anna", "a copy of boris")
+    rows = planning.table(store, info)
+    assert [(row.rank, row.names[0]) for row in rows] == [
+        (1, "boris@1"),
+        (2, "clara@1"),
+        (3, "dora@1"),
+        (None, "anna@1"),
+    ]
+    assert (info.state, info.done) == (TournamentState.FINISHED, 6)
+    assert info.seed is not None
+
+
+def test_withdrawn_bot_can_be_disqualified_but_not_twice(store: Store) -> None:
+    """What comes to light later outweighs that it had gone."""
+    started(store, (1, lambda: roster.withdraw(store, "cup", "dora", "asked")))
+    info = roster.disqualify(store, "cup", "dora", "read our files")
+    assert info.entrants[3].left is ReasonKind.DISQUALIFICATION
+    with pytest.raises(RefusedError, match="disqualified already"):
+        roster.disqualify(store, "cup", "dora", "again")
+
+
+def test_swiss_goes_on_with_who_is_in(store: Store, tmp_path: Path) -> None:
+    """From the next round on a newcomer is paired and a leaver is not."""
+    for name in ("emil", "frida"):
+        submit(store, tmp_path, name)
+
+    def change() -> None:
+        roster.withdraw(store, "cup", "dora", "asked")
+        roster.join(store, "cup", "frida", "late")
+
+    started(store, (1, change), names=(*NAMES, "emil"), format="swiss", rounds=3)
+    last = max(match.round for match in queries.matches(store, "cup"))
+    assert last == 3
+    rounds = {match.round for match in of(store, "dora") if match.state is MatchState.DONE}
+    assert rounds <= {1}
+    assert {match.round for match in of(store, "frida")} <= {2, 3}
+    assert of(store, "frida")
+
+
+def test_pairs_come_and_go_together(store: Store, tmp_path: Path) -> None:
+    """Naming one of a pair takes both out, and a pair comes as one word."""
+    for name in ("emil", "frida"):
+        submit(store, tmp_path, name)
+    from referee.variants import VARIANTS  # noqa: PLC0415
+
+    tournament.create(
+        store,
+        options(
+            "anna+boris",
+            "clara+dora",
+            variant="burkozyol-pairs",
+            rules=VARIANTS["burkozyol-pairs"],
+            seats=4,
+        ),
+    )
+    ledger.mark_started(store, 1)
+    info = roster.join(store, "cup", "emil+frida", "late")
+    assert [entrant.pair for entrant in info.entrants] == [0, 0, 1, 1, 2, 2]
+    assert planning.extend(store, info) == 2
+    info = roster.withdraw(store, "cup", "clara", "asked")
+    assert [entrant.left for entrant in info.entrants].count(ReasonKind.WITHDRAWAL) == 2
+    assert info.total == 1
+    with pytest.raises(RefusedError, match="is alone"):
+        roster.join(store, "cup", "clara", "alone")
+
+
+# --------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 501])
+def test_change_without_a_reason_is_refused(store: Store, reason: str) -> None:
+    """The history says why, or nothing happens."""
+    tournament.create(store, options(*NAMES))
+    with pytest.raises(RefusedError, match="needs a reason"):
+        roster.withdraw(store, "cup", "anna", reason)
+    assert len(queries.tournament(store, "cup").entrants) == 4
+
+
+def test_final_takes_nobody_and_no_new_version(store: Store, tmp_path: Path) -> None:
+    """Submissions are frozen from the creation on; who cannot play may still go."""
+    submit(store, tmp_path, "anna")
+    tournament.create(store, options("anna@1", "boris", "clara", is_final=True))
+    with pytest.raises(RefusedError, match="no late entries"):
+        roster.join(store, "cup", "dora", "late")
+    with pytest.raises(RefusedError, match="no new versions"):
+        roster.replace_version(store, "cup", "anna@1", "anna@2", "better")
+    assert roster.withdraw(store, "cup", "anna", "broken").total == 1
+
+
+def test_finished_tournament_takes_nobody(store: Store) -> None:
+    """Its seed is public: whoever came now would know the decks."""
+    started(store, names=NAMES[:3])
+    for change in (
+        lambda: roster.join(store, "cup", "dora", "late"),
+        lambda: roster.withdraw(store, "cup", "anna", "late"),
+    ):
+        with pytest.raises(RefusedError, match="is over"):
+            change()
+
+
+def test_one_bot_is_entered_once(store: Store) -> None:
+    """Neither a bot that is in nor one that left after the start comes in again."""
+    tournament.create(store, options("anna", "boris", "clara"))
+    with pytest.raises(RefusedError, match="is in cup already"):
+        roster.join(store, "cup", "anna", "again")
+    ledger.mark_started(store, 1)
+    roster.withdraw(store, "cup", "anna", "asked")
+    with pytest.raises(RefusedError, match="left it"):
+        roster.join(store, "cup", "anna", "again")
+
+
+def test_unknown_and_ambiguous_names_are_refused(store: Store, tmp_path: Path) -> None:
+    """A change that could mean two entrants, or none, is not guessed at."""
+    submit(store, tmp_path, "anna")
+    tournament.create(store, options("anna@1", "anna@2", "boris"))
+    with pytest.raises(NotFoundError, match="dora is not in cup"):
+        roster.withdraw(store, "cup", "dora", "asked")
+    with pytest.raises(RefusedError, match="more than one entrant"):
+        roster.withdraw(store, "cup", "anna", "asked")
+    with pytest.raises(RefusedError, match="already"):
+        roster.replace_version(store, "cup", "boris", "boris@1", "better")
+    with pytest.raises(RefusedError, match="no other version"):
+        roster.replace_version(store, "cup", "boris", "dora", "better")
+
+
+def test_refused_change_leaves_no_trace(store: Store) -> None:
+    """A change that the format cannot hold is undone as a whole."""
+    tournament.create(store, options(*NAMES[:3], format="single-elimination"))
+    ledger.mark_started(store, 1)
+    before = queries.tournament(store, "cup")
+    with pytest.raises(RefusedError):
+        roster.join(store, "cup", "dora", "late")
+    assert queries.tournament(store, "cup") == before
+    assert queries.history(store, "cup") == ()
+
+
+def test_only_an_endless_tournament_is_stopped(store: Store) -> None:
+    """What ends by itself is paused by stopping its run."""
+    tournament.create(store, options(*NAMES))
+    with pytest.raises(RefusedError, match="ends by itself"):
+        roster.stop(store, "cup")
+
+
+def test_walkover_lets_a_knockout_go_on(store: Store) -> None:
+    """Who waits for one that left wins without a match."""
+    started(
+        store,
+        (1, lambda: roster.withdraw(store, "cup", "anna", "ill")),
+        format="single-elimination",
+    )
+    info = queries.tournament(store, "cup")
+    assert info.state is TournamentState.FINISHED
+    assert planning.table(store, info)[0].names != ("anna@1",)
+
+
+def test_stopped_run_is_paused_between_rounds(store: Store) -> None:
+    """A round that is over does not end a tournament of which more will come, nor its secret."""
+    tournament.create(store, options(*NAMES, format="swiss", rounds=2))
+    stop = StopFlag()
+    report = run(store, Script({2: stop.request}), stop=stop)
+    assert (report.exit_code, report.tournament.state) == (130, TournamentState.PAUSED)
+    assert (report.tournament.seed, report.tournament.complete) == (None, False)
+    assert run(store).exit_code == 0

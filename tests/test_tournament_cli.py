@@ -1,0 +1,456 @@
+"""The commands around a tournament: plan, describe, change, stop; and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cups import run
+
+from arena.cli import main
+from arena.home import Home
+from arena.store import Store
+
+BOTS = ("anna", "boris", "clara", "dora")
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make an arena with four bots, in a folder of this test alone."""
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for name in BOTS:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "bot.py").write_text(name)
+        assert main(["bot", "submit", name, name, "--sandbox", "process"]) == 0
+
+
+def arena(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
+    """Run a command and give what it printed on both streams."""
+    capsys.readouterr()
+    assert main(list(words)) == code, capsys.readouterr().err
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def read(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """Run a command with --json and give what it printed."""
+    return json.loads(arena(capsys, *words, "--json")[0])
+
+
+def create(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Make the tournament cup of three bots."""
+    line = ["tournament", "create", "cup", *BOTS[:3], "--sandbox", "process", *words]
+    return arena(capsys, *line)[0]
+
+
+def play(tmp_path: Path) -> None:
+    """Play the tournament cup without its bots."""
+    with Store.open(Home(tmp_path / "home")) as store:
+        assert run(store).exit_code == 0
+
+
+def row(text: str, name: str) -> list[str]:
+    """Give the cells of the first row of a table that names a bot."""
+    return next(line.split() for line in text.splitlines() if name in line.split())
+
+
+# ------------------------------------------------------------------------------------------ formats
+
+
+def test_formats_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """A list with a sentence each, a paragraph for one."""
+    listed = read(capsys, "formats")
+    assert "round-robin" in [each["name"] for each in listed]
+    one = read(capsys, "formats", "swiss")
+    out, _ = arena(capsys, "formats", "swiss")
+    assert set(one) == {"name", "summary", "explanation"}
+    assert one["summary"] in out
+    assert one["explanation"] in out
+    assert one["summary"] in arena(capsys, "formats")[0]
+
+
+def test_unknown_format_names_the_near_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """A typo is one line."""
+    _, err = arena(capsys, "formats", "swis", code=2)
+    assert err.count("\n") == 1
+    assert "did you mean 'swiss'" in err
+
+
+# -------------------------------------------------------------------------------------------- plans
+
+
+def test_plan_tells_matches_containers_and_time(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything runs the organiser knows what it will cost, and on what that rests."""
+    create(capsys, "--decks", "10")
+    out, _ = arena(capsys, "tournament", "plan", "cup")
+    assert "matches:    3\n" in out
+    assert "2 x 2 a match, 12 in all" in out
+    assert "assumed" in out
+    found = read(capsys, "tournament", "plan", "cup")
+    assert (found["plan"]["matches"], found["plan"]["containers"]) == (3, 12)
+    assert len(found["pairings"]) == 3
+
+
+def test_dry_run_prints_pairings_and_makes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """--dry-run of `create` stores no tournament."""
+    out = create(capsys, "--dry-run", "--format", "swiss")
+    assert "anna@1 vs" in out
+    assert "sits out round 1" in out
+    assert read(capsys, "tournament", "list") == []
+    line = ["tournament", "create", "cup", *BOTS, "--sandbox", "process", "--dry-run"]
+    assert len(read(capsys, *line)["pairings"]) == 6
+
+
+def test_dry_run_prints_what_is_left_and_plays_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """--dry-run of `run` lists the matches that it would play."""
+    create(capsys)
+    out, _ = arena(capsys, "tournament", "run", "cup", "--dry-run")
+    assert out.count(" vs ") == 3
+    assert read(capsys, "tournament", "show", "cup")["state"] == "planned"
+    play(tmp_path)
+    assert read(capsys, "tournament", "run", "cup", "--dry-run")["pairings"] == []
+
+
+def test_byes_are_printed_with_the_pairings(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who sits out is told, and that more is to come."""
+    create(capsys, "--format", "swiss")
+    out, err = arena(capsys, "tournament", "plan", "cup", "--pairings")
+    assert "sits out round 1" in out
+    _, err = arena(capsys, "tournament", "run", "cup", "--dry-run")
+    assert "depends on the results" in err
+
+
+# ------------------------------------------------------------------------------------------ changes
+
+
+def test_every_change_is_kept_with_its_reason(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Entry, replacement, withdrawal and disqualification stand in the history."""
+    create(capsys)
+    assert "nothing has changed" in arena(capsys, "tournament", "history", "cup")[1]
+    why = ["--reason", "because"]
+    out, _ = arena(capsys, "tournament", "enter", "cup", "dora", *why)
+    assert "anna@1, boris@1, clara@1, dora@1" in out
+    (tmp_path / "boris" / "bot.py").write_text("better")
+    arena(capsys, "bot", "submit", "boris", "boris", "--sandbox", "process")
+    arena(capsys, "tournament", "replace", "cup", "boris@1", "boris@2", *why)
+    arena(capsys, "tournament", "withdraw", "cup", "clara", *why)
+    play(tmp_path)
+    out, _ = arena(capsys, "tournament", "disqualify", "cup", "anna", *why)
+    assert "cup, finished" in out
+    found = read(capsys, "tournament", "history", "cup")
+    assert [(each["kind"], each["entrant"]) for each in found] == [
+        ("entry", "dora@1"),
+        ("replacement", "boris@1"),
+        ("replacement", "boris@2"),
+        ("withdrawal", "clara@1"),
+        ("disqualification", "anna@1"),
+    ]
+    assert {each["reason"] for each in found} == {"because"}
+    out, _ = arena(capsys, "tournament", "history", "cup")
+    assert "replacement, in" in out
+
+
+def test_disqualified_and_late_are_marked_in_the_tables(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The mark stands beside the name, the disqualified in the last rows."""
+    create(capsys)
+    play(tmp_path)
+    arena(capsys, "tournament", "disqualify", "cup", "anna", "--reason", "a copy")
+    out, _ = arena(capsys, "tournament", "show", "cup")
+    places = out[out.index("Place") :].split("\n\n")
+    assert places[0].splitlines()[-1].split()[:2] == ["-", "anna@1"]
+    assert all("anna@1 (disqualification)" in part.splitlines()[-1] for part in places[1:3])
+    found = read(capsys, "tournament", "show", "cup")
+    assert found["left"] == {"anna@1": "disqualification"}
+    assert found["places"][-1]["rank"] is None
+
+
+def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> None:
+    """Stopping reveals the seed; nothing is played any more."""
+    create(capsys, "--format", "ladder")
+    found = read(capsys, "tournament", "plan", "cup")["plan"]
+    assert (found["matches"], found["seconds"]) == (None, None)
+    assert "no end until it is stopped" in arena(capsys, "tournament", "plan", "cup")[0]
+    out, _ = arena(capsys, "tournament", "stop", "cup")
+    assert "cup, finished" in out
+    assert read(capsys, "tournament", "show", "cup")["seed"] is not None
+    assert "over already" in arena(capsys, "tournament", "stop", "cup", code=2)[1]
+
+
+def test_finals_are_made_of_the_best(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One command makes the final, in which submissions are frozen."""
+    create(capsys)
+    play(tmp_path)
+    out, _ = arena(capsys, "tournament", "finals", "last", "cup", "--top", "2", "--rounds", "2")
+    assert "entrants:   anna@1, boris@1" in out
+    assert "final" in out
+    _, err = arena(capsys, "tournament", "enter", "last", "dora", "--reason", "late", code=2)
+    assert "no late entries" in err
+
+
+# ----------------------------------------------------------------------------------- what is shown
+
+
+def test_seed_given_by_hand_is_marked_everywhere(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """At creation, in the list, in show and in JSON it says that nothing was committed to."""
+    _, err = arena(
+        capsys, "tournament", "create", "cup", *BOTS, "--sandbox", "process", "--seed", "7"
+    )
+    assert "not committed" in err
+    assert "not committed" in arena(capsys, "tournament", "list")[0]
+    assert "not committed" in arena(capsys, "tournament", "show", "cup")[0]
+    play(tmp_path)
+    assert "not committed" in arena(capsys, "tournament", "show", "cup")[0]
+    assert read(capsys, "tournament", "show", "cup")["committed"] is False
+
+
+def test_commitment_is_in_every_listing_and_the_seed_only_at_the_end(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Created, listed, shown: the commitment; played: the seed too."""
+    made = create(capsys)
+    found = read(capsys, "tournament", "show", "cup")
+    assert found["commitment"] in made
+    assert found["commitment"][:16] in arena(capsys, "tournament", "list")[0]
+    assert found["commitment"] in arena(capsys, "tournament", "show", "cup")[0]
+    assert "seed:" not in arena(capsys, "tournament", "show", "cup")[0]
+    play(tmp_path)
+    out, _ = arena(capsys, "tournament", "show", "cup")
+    assert read(capsys, "tournament", "show", "cup")["seed"] in out
+    assert found["commitment"] in out
+
+
+def test_strings_of_the_entrants_are_shown(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """With the bot, with the tournament, and whether they came after the commitment."""
+    out, _ = arena(
+        capsys, "bot", "submit", "anna", "anna", "--sandbox", "process", "--entropy", "three mice"
+    )
+    assert "anna@2" in out
+    assert "three mice" in arena(capsys, "bot", "show", "anna")[0]
+    create(capsys)
+    assert (
+        "three mice (given before the commitment)" in arena(capsys, "tournament", "show", "cup")[0]
+    )
+    play(tmp_path)
+    found = read(capsys, "tournament", "show", "cup")
+    assert found["entropy"] == [{"entrant": "anna@2", "text": "three mice", "later": False}]
+    assert found["secret"] != found["seed"]
+
+
+def test_same_bot_with_the_same_string_is_no_new_version(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Neither repeating a string nor leaving it out makes a version, another one does."""
+    line = ["bot", "submit", "anna", "anna", "--sandbox", "process"]
+    versions = [
+        read(capsys, *line, *more)["version"]
+        for more in ([], ["--entropy", "x"], ["--entropy", "x"], [], ["--entropy", "y"])
+    ]
+    assert versions == [1, 2, 2, 2, 3]
+
+
+def test_time_control_fits_the_game_unless_it_is_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A larger hand takes longer to look at."""
+    create(capsys)
+    assert read(capsys, "tournament", "show", "cup")["time"] == {
+        "move_ms": 1000,
+        "bank_ms": 0,
+        "increment_ms": 0,
+        "startup_ms": 20_000,
+    }
+    line = ["tournament", "create", "five", *BOTS, "--sandbox", "process"]
+    assert read(capsys, *line, "--variant", "bura-5")["time"]["move_ms"] == 1500
+    line[2] = "own"
+    given = read(capsys, *line, "--move-time", "0.2", "--tc", "30+0.1", "--startup", "5")
+    assert given["time"] == {
+        "move_ms": 200,
+        "bank_ms": 30_000,
+        "increment_ms": 100,
+        "startup_ms": 5000,
+    }
+
+
+# -------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["anna"], "cannot fill 2 seats"),
+        ([*BOTS, "--seats", "6", "--variant", "burkozyol-pairs"], "cannot be played by 6"),
+        (["anna+boris", "clara+dora"], "each plays for itself"),
+        ([*BOTS, "--format", "knockout"], "single-elimination"),
+        ([*BOTS, "--groups", "2"], "no use for --groups"),
+        ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "is not entered"),
+        ([*BOTS, "--finals", "--format", "double-elimination"], "equally many"),
+        ([*BOTS, "--finals", "--format", "ladder"], "equally many"),
+        ([*BOTS, "--move-time", "0"], "at least 1 ms"),
+        ([*BOTS, "--startup", "0"], "at least 1 ms"),
+        ([*BOTS, "--from", "cup.toml"], "put NAME into the file"),
+        (["anna", "anna@1"], "entered twice"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_tournament_that_cannot_be_is_refused_in_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was wrong, what was expected, what to do; nothing is stored."""
+    Path("cup.toml").write_text('name = "cup"\n')
+    line = ["tournament", "create", "cup", *words, "--sandbox", "process"]
+    _, err = arena(capsys, *line, code=2)
+    assert said in err
+    assert len(err.splitlines()) <= 3
+    assert read(capsys, "tournament", "list") == []
+
+
+def test_match_format_that_cannot_be_mirrored_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It is allowed, and the organiser knows what it means."""
+    line = ["tournament", "create", "cup", *BOTS, "--sandbox", "process"]
+    _, err = arena(capsys, *line, "--match-format", "penalty")
+    assert "cannot be mirrored" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["enter", "cup", "dora"],
+        ["withdraw", "cup", "anna"],
+        ["disqualify", "cup", "anna"],
+        ["replace", "cup", "anna@1", "anna@2"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_change_needs_a_reason(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --reason nothing happens."""
+    create(capsys)
+    _, err = arena(capsys, "tournament", *words, code=2)
+    assert "--reason" in err
+    assert read(capsys, "tournament", "history", "cup") == []
+
+
+def test_plan_needs_one_thing_to_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither nothing nor two at once."""
+    assert "--from" in arena(capsys, "tournament", "plan", code=2)[1]
+    assert "--from" in arena(capsys, "tournament", "create", code=2)[1]
+
+
+@pytest.mark.parametrize("text", ["", " x", "x" * 201, "a\tb", "a\x1b[31m"])
+def test_string_that_is_no_line_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It has to read the same wherever it is published."""
+    line = ["bot", "submit", "anna", "anna", "--sandbox", "process", "--entropy", text]
+    assert "printable" in arena(capsys, *line, code=2)[1]
+
+
+# ------------------------------------------------------------------------------------ TOML files
+
+FILE = """
+name = "cup"
+variant = "bura"
+rules = { target = 41, combinations = ["bura", "moscow"] }
+format = "swiss"
+rounds = 2
+seats = 2
+decks = 7
+seeding = "given"
+sandbox = "process"
+entrants = ["new", "anna@1", "boris", "clara"]
+
+[time]
+move = 0.5
+bank = 30
+increment = 0.1
+startup = 5
+
+[[bots]]
+name = "new"
+source = "dora"
+entropy = "four mice"
+"""
+
+
+def test_file_describes_a_whole_tournament(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its bots are submitted, and it is made as it is written."""
+    Path("sub").mkdir()
+    file = Path("sub") / "cup.toml"
+    file.write_text(FILE.replace('"dora"', '"../dora"'))
+    planned = read(capsys, "tournament", "plan", "--from", str(file))
+    assert planned["plan"]["matches"] == 4
+    dry, _ = arena(capsys, "tournament", "create", "--from", str(file), "--dry-run")
+    assert "new@1 vs" in dry
+    assert len(read(capsys, "bot", "list")) == 4
+    assert read(capsys, "tournament", "list") == []
+    arena(capsys, "tournament", "create", "--from", str(file))
+    made = read(capsys, "tournament", "show", "cup")
+    assert made["entrants"] == ["new@1", "anna@1", "boris@1", "clara@1"]
+    assert (made["format"], made["rounds"], made["decks"]) == ("swiss", 2, 7)
+    assert made["rules"]["target"] == 41
+    assert made["rules"]["combinations"] == ["bura", "moscow"]
+    assert (made["time"]["move_ms"], made["time"]["bank_ms"]) == (500, 30_000)
+    assert [each["text"] for each in made["entropy"]] == ["four mice"]
+    assert made["committed"] is True
+
+
+def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every bot that is described is in, and an image or a folder keeps its name."""
+    Path("cup.toml").write_text(
+        'name = "cup"\nsandbox = "process"\nseed = 7\n'
+        '[[bots]]\nname = "x"\nsource = "anna"\n[[bots]]\nname = "y"\nsource = "boris"\n'
+    )
+    made = read(capsys, "tournament", "create", "--from", "cup.toml")
+    assert made["entrants"] == ["x@1", "y@1"]
+    assert made["committed"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name = ", "is no TOML"),
+        ("format = 'swiss'", "name is missing"),
+        ("name = 'cup'\nfromat = 'swiss'", "there is no key 'fromat'; did you mean 'format'"),
+        ("name = 'cup'\n[time]\nmoove = 1", "there is no key 'time.moove'; did you mean 'move'"),
+        ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'"),
+        ("name = 'cup'\nrounds = 0", "rounds has no value 0"),
+        ("name = 'cup'\n[[bots]]\nname = 'x'", "bots.0.source is missing"),
+        ("name = 'cup'\nsandbox = 'jail'", "sandbox has no value 'jail'"),
+        ("name = 'cup'\nmatch_format = 'chess'", "unknown match format 'chess'"),
+        ("name = 'cup'\nformat = 'chess'", "unknown format 'chess'"),
+        ("name = 'cup'\nentrants = ['anna', 'emil']", "no bot 'emil'"),
+        ("name = 'cup'\nrules = { target = 'x' }", "target has no value 'x'"),
+    ],
+    ids=lambda text: text.replace("\n", " ") if "=" in text else "",
+)
+def test_file_that_cannot_be_meant_is_refused_in_one_line(
+    text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Naming the key and what was expected; nothing is stored or submitted."""
+    file = Path("cup.toml")
+    sandbox = "" if "sandbox" in text or "[" in text else "\nsandbox = 'process'"
+    file.write_text(text + sandbox)
+    _, err = arena(capsys, "tournament", "create", "--from", "cup.toml", code=2)
+    assert said in err
+    assert err.count("\n") == 1
+    assert len(read(capsys, "bot", "list")) == 4
+
+
+def test_file_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that leads nowhere is a usage error."""
+    _, err = arena(capsys, "tournament", "create", "--from", "none.toml", code=2)
+    assert "none.toml" in err
