@@ -27,6 +27,7 @@ COMMANDS = {
     "bot": "arena.cli.bots:bot",
     "tournament": "arena.cli.tournaments:tournament_group",
     "rankings": "arena.cli.rankings:rankings",
+    "stats": "arena.cli.stats:stats",
     "match": "arena.cli.matches:match",
     "verify": "arena.cli.verify:verify",
     "variants": "arena.cli.variants:variants",
