@@ -30,6 +30,7 @@ COMMANDS = {
     "stats": "arena.cli.stats:stats",
     "match": "arena.cli.matches:match",
     "verify": "arena.cli.verify:verify",
+    "rebuild": "arena.cli.rebuild:rebuild_command",
     "variants": "arena.cli.variants:variants",
     "rules": "arena.cli.rules:rules_group",
     "doctor": "arena.cli.doctor:doctor",
