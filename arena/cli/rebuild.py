@@ -42,6 +42,7 @@ COLUMNS = (
         "pools[].name": "variant, seats and match format",
         "pools[].results": "results its ratings rest on",
         "pools[].digest": "SHA-256 of its ratings and table in canonical JSON",
+        "differences[]": "with --records where results depart from them",
         "differences[].match": "ID of a match whose result departs from its record",
         "differences[].field": "what differs",
         "differences[].stored": "what is stored, from shortly before where they part",

@@ -77,8 +77,8 @@ FIELDS = {
     "endings[].level": "such deals it neither won nor paid for",
     **{f"lead[].{name}": f"from the first lead: {words}" for name, words in _SEAT_FIELDS.items()},
     **{f"deal[].{name}": f"from the dealer: {words}" for name, words in _SEAT_FIELDS.items()},
-    "luck.share": "part of the variance of a deal's score that is in the cards, or luck is null",
-    "luck.deviation": "standard deviation of a deal's score",
+    "luck.share": "part of the variance of a deal's score that is in the cards, or null",
+    "luck.deviation": "standard deviation of a deal's score, or null",
     "luck.decks": "decks that rests on",
     "missing[]": "IDs of matches whose record cannot be read, left out of endings, lead and deal",
 }
@@ -249,7 +249,11 @@ def _json(found: TournamentStatistics) -> dict[str, Any]:
         ],
         "lead": [_place_json(each) for each in found.lead],
         "deal": [_place_json(each) for each in found.deal],
-        "luck": luck and {"share": luck.share, "deviation": luck.deviation, "decks": luck.decks},
+        "luck": {
+            "share": luck and luck.share,
+            "deviation": luck and luck.deviation,
+            "decks": 0 if luck is None else luck.decks,
+        },
         "missing": list(found.missing),
     }
 
