@@ -66,8 +66,8 @@ class Ranking:
         ratings = fold(self.matches, self.system, self.entrants)
         return standings(self.matches, self.entrants, ratings)
 
-    def changes(self, entrant: str | None = None) -> tuple[MatchChange, ...]:
-        """Return what each match did to each bot's skill, or to one bot's ("name" or "name@2")."""
+    def changes(self) -> tuple[MatchChange, ...]:
+        """Return what each match did to the skill of each of its bots."""
         return tuple(
             MatchChange(
                 match=self.names[change.number],
@@ -77,7 +77,6 @@ class Ranking:
                 delta=change.delta,
             )
             for change in changes(self.matches, self.system)
-            if entrant in {None, change.entrant, change.entrant.partition("@")[0]}
         )
 
 

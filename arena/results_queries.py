@@ -1,15 +1,69 @@
-"""What can be asked of stored results beside the matches themselves."""
+"""Results as they are stored, read and put right beside the life of a match."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from sqlmodel import col, select
 
-from arena.tables import Match, Result
+from arena.tables import FaultRow, Match, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from sqlmodel import Session
+
     from arena.store import Store
+
+Decks = tuple[tuple[tuple["Fraction", ...], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultValues:
+    """What a record, too, says of a fault; `position` is the entrant's place in the schedule."""
+
+    leg: int
+    deal: int | None
+    seat: int
+    position: int
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultValues:
+    """What a record, too, says of a result; decks and totals are texts as they are stored."""
+
+    decks: str
+    totals: str
+    sides: str
+    faults: tuple[FaultValues, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultRow:
+    """The stored result of a match.
+
+    Attributes:
+        match_id: Key of the match.
+        number: Of the match in the schedule.
+        seats: Entrants' places in the schedule, by the seats of the first leg.
+        attempt: The attempt that counts.
+        record: Path of the record under the arena's folder.
+        record_sha256: Of the record's bytes.
+        values: What the record must agree with.
+    """
+
+    match_id: int
+    number: int
+    seats: tuple[int, ...]
+    attempt: int
+    record: str
+    record_sha256: str
+    values: ResultValues
 
 
 def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
@@ -21,3 +75,82 @@ def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
             .where(Match.tournament_id == tournament_id)
         ).all()
     return dict(rows)
+
+
+def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
+    """Return a tournament's stored results in the order of the schedule."""
+    with store.read() as session:
+        rows = session.exec(
+            select(Match, Result)
+            .join(Result, col(Result.match_id) == Match.id)
+            .where(Match.tournament_id == tournament_id)
+            .order_by(col(Match.number))
+        ).all()
+        return tuple(
+            ResultRow(
+                match_id=result.match_id,
+                number=match.number,
+                seats=tuple(map(int, match.seats.split())),
+                attempt=result.attempt,
+                record=result.record,
+                record_sha256=result.record_sha256,
+                values=ResultValues(
+                    decks=result.decks,
+                    totals=result.totals,
+                    sides=result.sides,
+                    faults=tuple(map(_fault_values, _fault_rows(session, result))),
+                ),
+            )
+            for match, result in rows
+        )
+
+
+def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
+    """Store a result as its record has it.
+
+    Faults that differ are stored anew; what was known of them beside the record is lost.
+    """
+    with store.write() as session:
+        result = session.get_one(Result, row.match_id)
+        result.decks, result.totals, result.sides = values.decks, values.totals, values.sides
+        session.add(result)
+        if values.faults != row.values.faults:
+            for fault in _fault_rows(session, result):
+                session.delete(fault)
+            session.add_all(_fault_row(row, fault) for fault in values.faults)
+
+
+def decks_text(decks: Decks) -> str:
+    """Return scores as they are stored."""
+    return json.dumps([[[str(score) for score in leg] for leg in deck] for deck in decks])
+
+
+def totals_text(totals: Sequence[Fraction]) -> str:
+    """Return totals as they are stored."""
+    return json.dumps([str(total) for total in totals])
+
+
+def _fault_rows(session: Session, result: Result) -> list[FaultRow]:
+    found = session.exec(
+        select(FaultRow)
+        .where(FaultRow.match_id == result.match_id, FaultRow.attempt == result.attempt)
+        .order_by(col(FaultRow.id))
+    )
+    return cast("list[FaultRow]", found.all())
+
+
+def _fault_values(row: FaultRow) -> FaultValues:
+    return FaultValues(row.leg, row.deal, row.seat, row.position, row.kind, row.detail)
+
+
+def _fault_row(row: ResultRow, fault: FaultValues) -> FaultRow:
+    return FaultRow(
+        match_id=row.match_id,
+        attempt=row.attempt,
+        leg=fault.leg,
+        deal=fault.deal,
+        seat=fault.seat,
+        position=fault.position,
+        kind=fault.kind,
+        detail=fault.detail,
+    )

@@ -38,6 +38,7 @@ from referee.results import (
     DealResult,
     Entrant,
     MatchSpec,
+    Offence,
     TimeControl,
 )
 from referee.rules import Action, FixedSource, Outcome, Reason, Rules, deal
@@ -272,6 +273,7 @@ class Record:
         time_control: The clock.
         entrants: As they sat in leg 0.
         deals: In the order of legs and numbers.
+        faults: Of all legs in order.
         clocks: By leg, then by seat.
         totals: By entrant.
         digest: Of all that was not measured.
@@ -288,6 +290,7 @@ class Record:
     time_control: TimeControl
     entrants: tuple[Entrant, ...]
     deals: tuple[DealResult, ...]
+    faults: tuple[Offence, ...]
     clocks: tuple[tuple[ClockUsage, ...], ...]
     totals: tuple[Fraction, ...]
     digest: str
@@ -327,6 +330,9 @@ def read_record(path: Path) -> Record:
             time_control=TimeControl(**head["time_control"]),
             entrants=tuple(Entrant(**each) for each in head["entrants"]),
             deals=tuple(_read_deal(line) for line in lines if line["type"] == "deal"),
+            faults=tuple(
+                fault for line in lines if line["type"] == "leg" for fault in _read_offences(line)
+            ),
             clocks=tuple(_read_clocks(line) for line in lines if line["type"] == "leg"),
             totals=tuple(Fraction(total) for total in last["totals"]),
             digest=last["digest"],
@@ -366,13 +372,27 @@ def _read_deal(line: Line) -> DealResult:
             ActionTaken(seat, Action.parse(text), index, bool(asked), time_us)
             for (seat, index, text, asked), time_us in zip(line["actions"], times, strict=True)
         ),
-        faults=tuple(
-            Fault(FaultKind(each["kind"]), each["seat"], each["detail"]) for each in line["faults"]
-        ),
+        faults=tuple(map(_read_fault, line["faults"])),
         lost_by=tuple(line["lost_by"]),
         outcome=_read_outcome(line["outcome"]),
         scores=tuple(Fraction(score) for score in line["scores"]),
     )
+
+
+def _read_offences(line: Line) -> list[Offence]:
+    return [
+        Offence(
+            leg=line["leg"],
+            deal=None if each["deal"] == NOBODY else each["deal"],
+            entrant=each["entrant"],
+            fault=_read_fault(each),
+        )
+        for each in line["faults"]
+    ]
+
+
+def _read_fault(line: Line) -> Fault:
+    return Fault(FaultKind(line["kind"]), line["seat"], line["detail"])
 
 
 def _read_clocks(line: Line) -> tuple[ClockUsage, ...]:

@@ -350,6 +350,8 @@ def documented(words: list[str]) -> dict[str, str]:
         ["tournament", "show", "cup"],
         ["tournament", "run", "cup"],
         ["rankings"],
+        ["stats", "cup"],
+        ["rebuild"],
         ["match", "list", "cup"],
         ["match", "show", "cup/1"],
         ["match", "show", "cup/2"],

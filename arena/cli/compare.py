@@ -22,7 +22,7 @@ from arena.cli.options import (
     variant_option,
 )
 from arena.cli.play import DealCounter
-from arena.cli.words import NO_BOUNDARY, count, interval, seconds, signed
+from arena.cli.words import NO_BOUNDARY, count, interval, percent_of, seconds, signed
 from arena.compare import CompareOptions, Comparison
 from arena.formats import sides_of
 from arena.play import CONTAINER, PlayOptions
@@ -252,13 +252,13 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"nElo: {interval(normalised, 2)} +/- {normalised_margin:.2f}"
         ),
         (
-            f"LOS: {_percent(per_deal.superiority)}, "
-            f"DrawRatio: {_percent(decks_drawn / len(standing.decks))}, "
+            f"LOS: {percent_of(per_deal.superiority, 2)}, "
+            f"DrawRatio: {percent_of(decks_drawn / len(standing.decks), 2)}, "
             f"DecksRatio: {decks_won / decks_lost if decks_lost else math.inf:.2f}"
         ),
         (
             f"Deals: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
-            f"Points: {points:.1f} ({_percent(points / standing.deals)})"
+            f"Points: {points:.1f} ({percent_of(points / standing.deals, 2)})"
         ),
         (
             f"Ptnml(0-{standing.rotations}): {list(standing.points)}, "
@@ -266,7 +266,7 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"Faults: {standing.faults[0]} - {standing.faults[1]}"
         ),
         (
-            f"LLR: {standing.ratio:.2f} ({_percent(standing.decided, 1)}) "
+            f"LLR: {standing.ratio:.2f} ({percent_of(standing.decided)}) "
             f"({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:.2f}, {sprt.elo1:.2f}]"
         ),
     ]
@@ -277,10 +277,6 @@ def _verdict(standing: Comparison) -> str:
     if standing.verdict is Verdict.H1:
         return f"H1 accepted: {one} is better by more than {sprt.elo0:g} nElo"
     return f"H0 accepted: {one} is not better by {sprt.elo1:g} nElo"
-
-
-def _percent(part: float | None, digits: int = 2) -> str:
-    return "-" if part is None else f"{100 * part:.{digits}f}%"
 
 
 def _json(standing: Comparison, options: CompareOptions, backend: str) -> dict[str, object]:

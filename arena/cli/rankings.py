@@ -12,7 +12,7 @@ from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import MATCH_FORMATS, game, rules_option, variant_option
 from arena.cli.output import Column
-from arena.cli.rows import csv_option, print_rows
+from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
 from arena.cli.words import count, signed
 from arena.pools import Pool, Wish
@@ -20,10 +20,11 @@ from arena.rankings import pool_of, pool_ranking, tournament_ranking
 from arena.ratings import RATINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from arena.cli.output import Output
     from arena.rankings import MatchChange, Ranking
+    from arena.standings import Standing
     from arena.store import Store
 
 CHANGE_COLUMNS = (
@@ -80,20 +81,20 @@ class _Question:
         "arena rankings",
         "arena rankings --variant bura-5 --seats 3 --csv",
         "arena rankings --tournament spring --at 2026-05-31 --json",
-        "arena rankings --changes alice",
+        "arena rankings --changes --tournament spring",
         "arena rankings --rating openskill",
         "arena rankings --draw-probability 0.02 --tau 0",
     ],
     fields={
         **STANDING_FIELDS,
-        "match": "with --changes instead of all above: ID of the match",
-        "entrant": "with --changes: name@version",
+        "changes[]": "with --changes what each match did to it, in the order of rating",
+        "changes[].match": "ID of the match",
         **{
-            f"{when}.{value}": f"with --changes: {value} {when} the match"
+            f"changes[].{when}.{value}": f"{value} {when} the match"
             for when in ("before", "after")
             for value in ("mu", "sigma", "rating")
         },
-        "change": "with --changes: by how much the rating rose",
+        "changes[].change": "by how much the rating rose",
     },
 )
 @click.option("--tournament", metavar="NAME", help="Only this tournament, instead of a pool.")
@@ -127,10 +128,7 @@ class _Question:
     help="Count results recorded up to the end of this day, or up to this time (UTC).",
 )
 @click.option(
-    "--changes",
-    "changed",
-    metavar="BOT",
-    help="Print the change each match made to a bot instead; `all` prints every bot's.",
+    "--changes", "changed", is_flag=True, help="Print also the change that each match made."
 )
 @csv_option
 @common_options
@@ -146,7 +144,7 @@ def rankings(
     match_format: str,
     rating: str | None,
     until: int | None,
-    changed: str | None,
+    changed: bool,
     as_csv: bool,
     as_json: bool,
     **parameters: float | None,
@@ -156,8 +154,9 @@ def rankings(
     A pool is all matches by the same rules, with as many seats, in one match format; ratings.toml
     in the arena's folder sets its parameters. Rating is what a bot's skill almost certainly
     exceeds (mu - 3 sigma), +/- is 2 sigma. Bots that share a letter in the column Tied cannot be
-    told apart. --json prints an array.
+    told apart. --json prints an array; --csv its rows, or with --changes a row for each change.
     """
+    check_form(as_json=as_json, as_csv=as_csv)
     found, played_format = game(app.home, variant, changes, match_format)
     question = _Question(
         tournament=tournament,
@@ -173,26 +172,24 @@ def rankings(
         ranking = question.ask(store)
         if not ranking.entrants:
             _say_empty(app.output, store, question)
-    rows, show = _content(ranking, changed, app.output)
-    print_rows(app.output, rows, as_json=as_json, as_csv=as_csv, show=show)
+    table, made = ranking.table(), ranking.changes() if changed else ()
+    if as_csv:
+        rows = [_change_csv(each) for each in made] if changed else [*map(standing_json, table)]
+        print_csv(app.output, rows)
+    elif as_json:
+        app.output.json([_row_json(row, made) for row in table])
+    elif table:
+        _print(app.output, ranking, table, made)
 
 
-def _content(
-    ranking: Ranking, changed: str | None, output: Output
-) -> tuple[list[dict[str, Any]], Callable[[], None]]:
-    """Return what is asked for as rows of JSON, and how to print it for people."""
-    if changed is not None:
-        made = ranking.changes(None if changed == "all" else changed)
-        rows = [_change_row(each) for each in made]
-        return [_change_json(each) for each in made], lambda: output.table(CHANGE_COLUMNS, rows)
-    table = ranking.table()
-
-    def show() -> None:
-        if table:
-            print_ratings(output, table)
-            output.line(_foot(ranking))
-
-    return [standing_json(row) for row in table], show
+def _print(
+    output: Output, ranking: Ranking, table: Sequence[Standing], made: Sequence[MatchChange]
+) -> None:
+    print_ratings(output, table)
+    if made:
+        output.line()
+        output.table(CHANGE_COLUMNS, [_change_row(each) for each in made])
+    output.line(_foot(ranking))
 
 
 def _foot(ranking: Ranking) -> str:
@@ -232,10 +229,18 @@ def _change_row(change: MatchChange) -> tuple[object, ...]:
     )
 
 
+def _row_json(row: Standing, made: Sequence[MatchChange]) -> dict[str, Any]:
+    mine = [each for each in made if each.entrant == row.entrant]
+    return {**standing_json(row), "changes": [_change_json(each) for each in mine]}
+
+
+def _change_csv(change: MatchChange) -> dict[str, Any]:
+    return {"name": change.entrant, **_change_json(change)}
+
+
 def _change_json(change: MatchChange) -> dict[str, Any]:
     return {
         "match": change.match,
-        "entrant": change.entrant,
         **{
             when: {"mu": skill.mu, "sigma": skill.sigma, "rating": skill.mu - 3 * skill.sigma}
             for when, skill in (("before", change.before), ("after", change.after))

@@ -1,4 +1,4 @@
-"""How commands print rows: as a table, as JSON, or as comma-separated values."""
+"""Rows as comma-separated values, in which spreadsheets take them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from arena.cli.output import Output
 
 csv_option = click.option(
     "--csv", "as_csv", is_flag=True, help="Print the fields of --json as comma-separated values."
 )
-
-
-def print_rows(
-    output: Output,
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    as_json: bool,
-    as_csv: bool,
-    show: Callable[[], None],
-) -> None:
-    """Print rows in the form that was asked for; `show` prints them for people.
-
-    Raises:
-        UsageError: Both --json and --csv were given.
-    """
-    check_form(as_json=as_json, as_csv=as_csv)
-    if as_json:
-        output.json(rows)
-    elif as_csv:
-        print_csv(output, rows)
-    else:
-        show()
 
 
 def check_form(*, as_json: bool, as_csv: bool) -> None:

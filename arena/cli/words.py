@@ -80,6 +80,11 @@ def percent(value: Fraction | None) -> str:
     return "-" if value is None else f"{float(value):.1f}%"
 
 
+def percent_of(part: float | None, digits: int = 1) -> str:
+    """Return a part of 1 as hundredths, "-" where it is not known."""
+    return "-" if part is None else f"{100 * part:.{digits}f}%"
+
+
 def interval(half_width: float | None, digits: int = 3) -> str:
     """Return half an interval, "-" where nothing is known of it."""
     return "-" if half_width is None else f"{half_width:.{digits}f}"

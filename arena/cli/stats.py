@@ -1,0 +1,294 @@
+"""`arena stats`: who beats whom, how deals end, what seats and cards are worth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from arena.cli.context import App, Documented, common_options, pass_app
+from arena.cli.output import Column
+from arena.cli.rows import check_form, csv_option, print_csv
+from arena.cli.words import count, interval, percent_of, signed
+from arena.tournament_stats import tournament_statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from arena.cli.output import Output
+    from arena.cross_table import Meeting
+    from arena.endings import Ending, SeatAdvantage
+    from arena.stats import Estimate
+    from arena.tournament_stats import TournamentStatistics
+
+ESTIMATE_COLUMNS = (
+    Column("Per deal", "right"),
+    Column("+/-", "right"),
+    Column("LOS", "right"),
+    Column("Decks", "right"),
+    Column("Mirroring", "right"),
+)
+BOT_COLUMNS = (Column("Name", fold=True), Column("Games", "right"), *ESTIMATE_COLUMNS)
+MEETING_COLUMNS = (
+    Column("Name", fold=True),
+    Column("Opponent", fold=True),
+    Column("Won", "right"),
+    Column("Drawn", "right"),
+    Column("Lost", "right"),
+    *ESTIMATE_COLUMNS,
+)
+PLACES = ("itself", "next")
+
+_ESTIMATE_FIELDS = {
+    "per_deal": "mean score of a deal, or null",
+    "half_width": "half of its 95% interval over decks, or null",
+    "superiority": "likelihood that the true mean is above 0, or null",
+    "mirroring": "width of that interval beside that of as many unmirrored deals, or null",
+    "decks": "decks it rests on",
+}
+_MEETING_FIELDS = {
+    "name": "name@version",
+    "opponent": "name@version of the other",
+    "games": "matches against it, on different sides",
+    "wins": "matches in which its side's total was higher",
+    "draws": "matches in which it was the same",
+    "losses": "matches in which it was lower",
+    **_ESTIMATE_FIELDS,
+}
+_SEAT_FIELDS = {
+    "place": "0 for the seat itself, 1 for the next to play and so on",
+    "per_deal": "mean score per deal of who sat there",
+    "half_width": "half of its 95% interval over decks, or null",
+    "decks": "decks it rests on",
+}
+FIELDS = {
+    "tournament": "name of the tournament",
+    "bots[].name": "name@version",
+    "bots[].games": "matches with a result",
+    **{f"bots[].{name}": meaning for name, meaning in _ESTIMATE_FIELDS.items()},
+    **{f"meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
+    "pair_meetings[]": "the same by pairs; empty if each plays for itself",
+    **{f"pair_meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
+    "endings[].name": "name@version",
+    "endings[].reason": "why deals ended; of a combination, which",
+    "endings[].won": "such deals it won",
+    "endings[].lost": "such deals it paid for",
+    "endings[].level": "such deals it neither won nor paid for",
+    **{f"lead[].{name}": f"from the first lead: {words}" for name, words in _SEAT_FIELDS.items()},
+    **{f"deal[].{name}": f"from the dealer: {words}" for name, words in _SEAT_FIELDS.items()},
+    "luck.share": "part of the variance of a deal's score that is in the cards, or null",
+    "luck.deviation": "standard deviation of a deal's score, or null",
+    "luck.decks": "decks that rests on",
+    "missing[]": "IDs of matches whose record cannot be read, left out of endings, lead and deal",
+}
+
+
+@click.command(
+    cls=Documented,
+    examples=["arena stats spring", "arena stats spring --csv", "arena stats spring --json"],
+    fields=FIELDS,
+)
+@click.argument("tournament")
+@csv_option
+@common_options
+@pass_app
+def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
+    """Print what the results of a TOURNAMENT say of its bots and of the game.
+
+    Scores per deal come with half of their 95% interval over decks, the likelihood of superiority
+    (LOS) that the true score is above 0, and what mirroring did to the interval. The cross table
+    holds scores per deal. --csv prints the meetings, the array `meetings` of --json.
+    """
+    check_form(as_json=as_json, as_csv=as_csv)
+    with app.open_store() as store:
+        found = tournament_statistics(store, tournament)
+    if as_json:
+        app.output.json(_json(found))
+    elif as_csv:
+        print_csv(app.output, _meetings_json(found.table))
+    else:
+        _print(app.output, found)
+
+
+def _print(output: Output, found: TournamentStatistics) -> None:
+    output.table(
+        BOT_COLUMNS,
+        [(bot.entrant, bot.balance.games, *_estimate_row(bot.per_deal)) for bot in found.bots],
+    )
+    for labels, table in (
+        ([bot.entrant for bot in found.bots], found.table),
+        (found.pairs, found.pair_table),
+    ):
+        if any(meeting for row in table for meeting in row):
+            _print_meetings(output, table)
+            _print_cross_table(output, labels, table)
+    _print_endings(output, found.endings)
+    _print_places(output, found)
+    if found.luck is not None:
+        output.line()
+        output.line(
+            f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's score "
+            f"is in the cards (standard deviation {found.luck.deviation:.2f}, "
+            f"{count(found.luck.decks, 'deck')})"
+        )
+    if found.missing:
+        output.status(f"records that cannot be read: {', '.join(found.missing)}")
+
+
+def _print_meetings(output: Output, table: Sequence[Sequence[Meeting | None]]) -> None:
+    output.line()
+    output.table(
+        MEETING_COLUMNS,
+        [
+            _meeting_row(meeting)
+            for place, row in enumerate(table)
+            for meeting in row[place:]
+            if meeting is not None
+        ],
+    )
+
+
+def _print_cross_table(
+    output: Output, labels: Sequence[str], table: Sequence[Sequence[Meeting | None]]
+) -> None:
+    numbers = range(1, len(labels) + 1)
+    columns = [Column("No", "right"), Column("Name", fold=True)]
+    output.line()
+    output.table(
+        [*columns, *(Column(str(number), "right") for number in numbers)],
+        [
+            (number, label, *("" if each is None else signed(each.per_deal.mean) for each in row))
+            for number, label, row in zip(numbers, labels, table, strict=True)
+        ],
+    )
+
+
+def _print_endings(output: Output, found: Sequence[Ending]) -> None:
+    if not found:
+        return
+    cells: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in found:
+        level = f"={each.level}" if each.level else ""
+        cells[each.reason][each.entrant] = f"+{each.won}-{each.lost}{level}"
+    bots = sorted({each.entrant for each in found})
+    output.line()
+    output.table(
+        [Column("Deals by reason"), *(Column(bot, "right", fold=True) for bot in bots)],
+        [(reason, *(row.get(bot, "") for bot in bots)) for reason, row in sorted(cells.items())],
+    )
+
+
+def _print_places(output: Output, found: TournamentStatistics) -> None:
+    rows = [
+        (title, _place_words(each.place), signed(each.mean), interval(each.half_width), each.decks)
+        for title, places in (("first to lead", found.lead), ("dealer", found.deal))
+        for each in places
+    ]
+    if rows:
+        output.line()
+        output.table(
+            (
+                Column("Seat"),
+                Column("From it"),
+                Column("Per deal", "right"),
+                Column("+/-", "right"),
+                Column("Decks", "right"),
+            ),
+            rows,
+        )
+
+
+def _place_words(place: int) -> str:
+    return PLACES[place] if place < len(PLACES) else f"{place} on"
+
+
+def _estimate_row(estimate: Estimate | None) -> tuple[object, ...]:
+    if estimate is None:
+        return ("-", "-", "-", 0, "-")
+    return (
+        signed(estimate.mean),
+        interval(estimate.half_width),
+        percent_of(estimate.superiority),
+        estimate.decks,
+        interval(estimate.mirroring, 2),
+    )
+
+
+def _meeting_row(meeting: Meeting) -> tuple[object, ...]:
+    balance = meeting.balance
+    return (
+        meeting.entrant,
+        meeting.opponent,
+        balance.wins,
+        balance.draws,
+        balance.losses,
+        *_estimate_row(meeting.per_deal),
+    )
+
+
+def _json(found: TournamentStatistics) -> dict[str, Any]:
+    luck = found.luck
+    return {
+        "tournament": found.tournament,
+        "bots": [
+            {"name": bot.entrant, "games": bot.balance.games, **_estimate_json(bot.per_deal)}
+            for bot in found.bots
+        ],
+        "meetings": _meetings_json(found.table),
+        "pair_meetings": _meetings_json(found.pair_table),
+        "endings": [
+            {
+                "name": each.entrant,
+                "reason": each.reason,
+                "won": each.won,
+                "lost": each.lost,
+                "level": each.level,
+            }
+            for each in found.endings
+        ],
+        "lead": [_place_json(each) for each in found.lead],
+        "deal": [_place_json(each) for each in found.deal],
+        "luck": {
+            "share": luck and luck.share,
+            "deviation": luck and luck.deviation,
+            "decks": 0 if luck is None else luck.decks,
+        },
+        "missing": list(found.missing),
+    }
+
+
+def _meetings_json(table: Sequence[Sequence[Meeting | None]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": meeting.entrant,
+            "opponent": meeting.opponent,
+            "games": meeting.balance.games,
+            "wins": meeting.balance.wins,
+            "draws": meeting.balance.draws,
+            "losses": meeting.balance.losses,
+            **_estimate_json(meeting.per_deal),
+        }
+        for row in table
+        for meeting in row
+        if meeting is not None
+    ]
+
+
+def _estimate_json(estimate: Estimate | None) -> dict[str, Any]:
+    return {
+        "per_deal": None if estimate is None else float(estimate.mean),
+        "half_width": None if estimate is None else estimate.half_width,
+        "superiority": None if estimate is None else estimate.superiority,
+        "mirroring": None if estimate is None else estimate.mirroring,
+        "decks": 0 if estimate is None else estimate.decks,
+    }
+
+
+def _place_json(each: SeatAdvantage) -> dict[str, Any]:
+    return {
+        "place": each.place,
+        "per_deal": each.mean,
+        "half_width": each.half_width,
+        "decks": each.decks,
+    }

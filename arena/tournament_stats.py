@@ -1,0 +1,113 @@
+"""All that is told of a tournament beside its table: from its results and its records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from arena import queries
+from arena.cross_table import Meeting, cross_table
+from arena.endings import (
+    advantage_of_the_deal,
+    advantage_of_the_lead,
+    ended_deals,
+    endings,
+)
+from arena.luck import luck_of_the_deal
+from arena.stats import balance, by_pairs, score_per_deal
+from referee.record import RecordError, read_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from arena.endings import EndedDeal, Ending, SeatAdvantage
+    from arena.infos import MatchInfo
+    from arena.luck import Luck
+    from arena.stats import Balance, Estimate
+    from arena.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BotStatistics:
+    """One bot's matches against all others."""
+
+    entrant: str
+    balance: Balance
+    per_deal: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentStatistics:
+    """What a tournament's results and records say.
+
+    Attributes:
+        tournament: Its name.
+        bots: Every entrant, in the order of the schedule.
+        table: The meetings of each bot with each, in the same order both ways; None where two
+            never met.
+        pairs: Of a game of pairs the same by pairs: their labels, and their table.
+        endings: How deals ended, by bot and reason.
+        lead: What each place was worth, counted from the seat that leads first.
+        deal: The same, counted from the dealer.
+        luck: How much of a score was in the cards, None where that cannot be told.
+        missing: IDs of matches whose record cannot be read; they are left out of endings and
+            places.
+    """
+
+    tournament: str
+    bots: tuple[BotStatistics, ...]
+    table: tuple[tuple[Meeting | None, ...], ...]
+    pairs: tuple[str, ...]
+    pair_table: tuple[tuple[Meeting | None, ...], ...]
+    endings: tuple[Ending, ...]
+    lead: tuple[SeatAdvantage, ...]
+    deal: tuple[SeatAdvantage, ...]
+    luck: Luck | None
+    missing: tuple[str, ...]
+
+
+def tournament_statistics(store: Store, name: str) -> TournamentStatistics:
+    """Return what a tournament's results and records say.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+    """
+    info = queries.tournament(store, name)
+    matches = queries.played_matches(store, info.name)
+    labels = [entrant.name for entrant in info.entrants]
+    deals, missing = _deals(queries.matches(store, info.name))
+    paired = by_pairs(matches) if info.rules.sides == "pairs" else ()
+    pairs = list(dict.fromkeys(label for match in paired for label in match.entrants))
+    return TournamentStatistics(
+        tournament=info.name,
+        bots=tuple(
+            BotStatistics(
+                entrant=label,
+                balance=balance(matches, label),
+                per_deal=score_per_deal(matches, label),
+            )
+            for label in labels
+        ),
+        table=cross_table(matches, labels),
+        pairs=tuple(pairs),
+        pair_table=cross_table(paired, pairs),
+        endings=endings(deals),
+        lead=advantage_of_the_lead(deals),
+        deal=advantage_of_the_deal(deals),
+        luck=luck_of_the_deal(matches),
+        missing=missing,
+    )
+
+
+def _deals(matches: Iterable[MatchInfo]) -> tuple[list[EndedDeal], tuple[str, ...]]:
+    """Return the deals of the records that can be read, and the matches of those that cannot."""
+    deals: list[EndedDeal] = []
+    missing = []
+    for match in matches:
+        if match.record is None:
+            continue
+        try:
+            deals += ended_deals(match.number, read_record(match.record), match.entrants)
+        except (RecordError, OSError):
+            missing.append(f"{match.tournament}/{match.number}")
+    return deals, tuple(missing)
