@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from referee.record import MEASURED, NOBODY, read_record
+from referee.record import MEASURED, read_record
 from referee.results import SERIES
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.record import Record
-    from referee.results import ClockUsage, DealResult
+    from referee.results import ClockUsage, DealResult, Offence
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +86,15 @@ def read_recorded(path: Path) -> Recorded:
         OSError: The file cannot be read.
     """
     record = read_record(path)
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
     legs = [line for line in lines if line["type"] == "leg"]
     return Recorded(
         digest=record.digest,
         conditions=lines[-1]["conditions"],
         seed_commitment=record.seed_commitment,
         totals=record.totals,
-        decks=_deck_scores(record),
-        faults=tuple(
-            _fault(record, line["leg"], fault) for line in legs for fault in line["faults"]
-        ),
+        decks=deck_scores(record),
+        faults=tuple(_fault(record, offence) for offence in record.faults),
         runs=tuple(
             _run(record, line, clocks, seat)
             for line, clocks in zip(legs, record.clocks, strict=True)
@@ -106,8 +104,8 @@ def read_recorded(path: Path) -> Recorded:
     )
 
 
-def _deck_scores(record: Record) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
-    """What is not mirrored is one deck of one leg."""
+def deck_scores(record: Record) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:
+    """Return the scores as [deck][leg][entrant]; what is not mirrored is one deck of one leg."""
     if record.match_format != SERIES:
         return ((record.totals,),)
     scores = {(deal.deck, deal.leg): deal.scores for deal in record.deals}
@@ -116,28 +114,28 @@ def _deck_scores(record: Record) -> tuple[tuple[tuple[Fraction, ...], ...], ...]
     )
 
 
-def _fault(record: Record, leg: int, line: dict[str, Any]) -> RecordedFault:
-    whole_leg = line["deal"] == NOBODY
-    deals = [deal for deal in record.deals if deal.leg == leg]
-    played, lost = _deals_around(deals, line["seat"]) if whole_leg else (None, None)
-    return RecordedFault(
-        leg=leg,
-        deal=None if whole_leg else line["deal"],
-        seat=line["seat"],
-        place=line["entrant"],
-        kind=line["kind"],
-        detail=line["detail"],
-        deals_played=played,
-        deals_lost=lost,
-    )
-
-
-def _deals_around(deals: Sequence[DealResult], seat: int) -> tuple[int, int]:
+def deals_around(deals: Sequence[DealResult], seat: int) -> tuple[int, int]:
     """Return how many deals were over before a seat lost the leg, and how many that cost it."""
     lost = [
         seat in deal.lost_by and all(fault.seat != seat for fault in deal.faults) for deal in deals
     ]
     return lost.count(False), lost.count(True)
+
+
+def _fault(record: Record, offence: Offence) -> RecordedFault:
+    deals = [deal for deal in record.deals if deal.leg == offence.leg]
+    whole_leg = offence.deal is None
+    played, lost = deals_around(deals, offence.fault.seat) if whole_leg else (None, None)
+    return RecordedFault(
+        leg=offence.leg,
+        deal=offence.deal,
+        seat=offence.fault.seat,
+        place=offence.entrant,
+        kind=str(offence.fault.kind),
+        detail=offence.fault.detail,
+        deals_played=played,
+        deals_lost=lost,
+    )
 
 
 def _run(

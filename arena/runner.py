@@ -32,6 +32,7 @@ from arena.jobs import (
     Voided,
 )
 from arena.ledger import StoredFault, StoredReport, StoredResult
+from arena.recorded import deals_around
 from arena.sandbox import (
     EngineLostError,
     EngineMissingError,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from arena.sandbox import BotReport, Exit, RunningBot, Sandbox
     from arena.sandbox.slots import Slot
     from referee.players import Message, Player, Traffic
-    from referee.results import DealResult, LegResult, MatchSpec, Offence
+    from referee.results import LegResult, MatchSpec, Offence
 
 GOODBYE_SECONDS = 2.0
 """How long bots may take to exit after Goodbye."""
@@ -396,14 +397,6 @@ def _stored_fault(
         detail=offence.fault.detail,
         **known,
     )
-
-
-def deals_around(deals: Sequence[DealResult], seat: int) -> tuple[int, int]:
-    """Return how many deals were over before a seat lost the leg, and how many that cost it."""
-    lost = [
-        seat in deal.lost_by and all(fault.seat != seat for fault in deal.faults) for deal in deals
-    ]
-    return lost.count(False), lost.count(True)
 
 
 def deal_table(result: MatchResult) -> tuple[tuple[tuple[Fraction, ...], ...], ...]:

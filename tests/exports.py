@@ -67,7 +67,7 @@ def with_faults(spec: MatchSpec) -> MatchResult:
 
     def broken(bot: Bot, update: Update) -> Iterable[tuple[float, Choices | Fault]]:
         if bot.rounds == 20:
-            return [(1, Fault(FaultKind.CRASH, bot.seat, "exit code 3"))]
+            return [(1, Fault(FaultKind.CRASH, bot.seat, "code 3\u2028or so"))]
         return good(bot, update)
 
     legs = []
@@ -205,14 +205,14 @@ class Forgery:
     def edit_record(self, name: str, change: Callable[[list[dict[str, Any]]], None]) -> None:
         """Change the lines of a record; its digest, its seal and the results' hashes are mended."""
         path = self.path(name)
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        lines = [json.loads(line) for line in path.read_text().split("\n") if line]
         change(lines)
         path.write_text("".join(line + "\n" for line in sealed(lines)))
         self.adopt(name)
 
     def adopt(self, name: str) -> None:
         """Let the results name a record's hashes as they are now."""
-        last = json.loads(self.path(name).read_text().splitlines()[-1])
+        last = json.loads(self.path(name).read_text().rstrip().split("\n")[-1])
         sha256 = sum_of(self.path(name)).sha256
 
         def change(rows: list[dict[str, Any]]) -> None:
