@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from arena.formats import Partners
+from arena.formats import ChangeKind, Partners
 from arena.gamelist import game_list
+from arena.infos import ReasonKind
 from arena.manifest import json_bytes
 from arena.published import (
     PublishedAttempt,
@@ -145,23 +146,45 @@ def _pairs_table(played: Sequence[PlayedMatch], system: RatingSystem) -> list[Ro
 
 
 def _format_order(published: Published) -> list[Row]:
-    """The format's own order of the entrants; nothing while the seed is secret."""
+    """The format's own order, who was disqualified last; nothing while the seed is secret."""
     tournament = published.tournament
     totals = {result.match: result.totals for result in published.results}
-    names = tournament.labels
-    if tournament.partners is Partners.FIXED:
-        names = tuple(map("+".join, zip(names[::2], names[1::2], strict=True)))
+    places = final_order(tournament, published.schedule, totals)
+    units = _units(tournament)
+    notes = [_note(tournament, unit) for unit in units]
+    counted = [place for place in places if notes[place.entrant] != ReasonKind.DISQUALIFICATION]
+    others = [place for place in places if notes[place.entrant] == ReasonKind.DISQUALIFICATION]
     return [
         {
-            "rank": place.rank,
-            "entrant": names[place.entrant],
+            "rank": 1 + sum(other.rank < place.rank for other in counted)
+            if place in counted
+            else None,
+            "entrant": "+".join(tournament.labels[number] for number in units[place.entrant]),
             "columns": {
                 title: str(value) if isinstance(value, Fraction) else value
                 for title, value in place.columns
             },
+            "note": notes[place.entrant],
         }
-        for place in final_order(tournament, published.schedule, totals)
+        for place in [*counted, *others]
     ]
+
+
+def _units(tournament: PublishedTournament) -> list[tuple[int, ...]]:
+    """Return the numbers of the entrants of each unit that the format ranks."""
+    numbers = range(len(tournament.entrants))
+    if tournament.partners is Partners.FIXED:
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return [(number,) for number in numbers]
+
+
+def _note(tournament: PublishedTournament, unit: Sequence[int]) -> str:
+    """Return why a unit left, or that it came late, else nothing; the last reason counts."""
+    changes = [change for change in tournament.changes if change.position in unit]
+    left = [change.reason_kind for change in changes if change.kind == ChangeKind.LEAVE]
+    if left:
+        return left[-1]
+    return ReasonKind.LATE_ENTRY if changes else ""
 
 
 def _table(played: Sequence[PlayedMatch], labels: Sequence[str], system: RatingSystem) -> list[Row]:

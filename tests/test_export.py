@@ -277,8 +277,14 @@ def test_coming_and_going_holds(tmp_path: Path) -> None:
         run(store)
         roster.disqualify(store, "cup", "b", "copied")
         folder = export(store, "cup", tmp_path / "out").folder
+        shown = planning.table(store, queries.tournament(store, "cup"))
 
     assert audit(folder).difference is None
+    order = document(folder, "standings.json")["format_order"]
+    assert [(row["rank"], row["entrant"], row["note"]) for row in order] == [
+        (row.rank, *row.names, row.note) for row in shown
+    ]
+    assert (order[-1]["rank"], order[-1]["note"]) == (None, "disqualification")
     changes = document(folder, "tournament.json")["changes"]
     assert [(each["reason_kind"], each["entrant"], each["reason"]) for each in changes] == [
         ("late entry", "e@1", "came late"),
