@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from arena.formats.seating import across, fairest
 from referee.shuffle import Stream
 
 if TYPE_CHECKING:
@@ -168,16 +169,10 @@ def _seated(
     sat: Counter[tuple[int, int]],
 ) -> Seats:
     """Return a pod's entrants in their seats: each where it sat least, new partners across."""
-    if rotating:
-        one, left, right, other = _best_split(pod, partners)
-        arrangements: Iterable[Seats] = (
-            seats
-            for seats in permutations(pod)
-            if {seats[0], seats[2]} in ({one, other}, {left, right})
-        )
-    else:
-        arrangements = permutations(pod)
-    return min(arrangements, key=lambda seats: _burden(seats, sat))
+    if not rotating:
+        return fairest(pod, sat)
+    one, _, _, partner = _best_split(pod, partners)
+    return fairest(pod, sat, across(pod, one, partner))
 
 
 def _best_split(pod: Sequence[int], partners: Counter[tuple[int, int]]) -> tuple[int, ...]:
@@ -197,11 +192,6 @@ def _together(split: Sequence[int], partners: Counter[tuple[int, int]]) -> int:
 
 def _repeats(pods: Sequence[Sequence[int]], partners: Counter[tuple[int, int]]) -> int:
     return sum(_together(_best_split(pod, partners), partners) for pod in pods)
-
-
-def _burden(seats: Seats, sat: Counter[tuple[int, int]]) -> int:
-    """Return how much more uneven seats become: the more often there, the dearer once more."""
-    return sum(sat[entrant, seat] ** 2 for seat, entrant in enumerate(seats))
 
 
 def _meetings(pods: Iterable[Seats]) -> Counter[tuple[int, int]]:

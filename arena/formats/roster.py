@@ -35,6 +35,7 @@ class Roster:
             Who came in since the last block and has not left again.
         """
         joined: list[int] = []
+        heeded = self._heeded
         while self._heeded < len(self._changes):
             change = self._changes[self._heeded]
             if change.after >= number:
@@ -44,5 +45,7 @@ class Roster:
                 joined.append(change.entrant)
             else:
                 self.left[change.entrant] = None
-        self.present = [entrant for entrant in [*self.present, *joined] if entrant not in self.left]
+        if self._heeded > heeded:
+            everybody = [*self.present, *joined]
+            self.present = [entrant for entrant in everybody if entrant not in self.left]
         return [entrant for entrant in joined if entrant not in self.left]

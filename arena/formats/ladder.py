@@ -1,0 +1,261 @@
+"""Ladder: matches without end, each chosen by the ratings that the earlier ones gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from arena.errors import RefusedError
+from arena.formats.base import Pairing, Partners, Schedule
+from arena.formats.checks import refuse_options, refuse_seats
+from arena.formats.matchmaking import (
+    PLACEMENTS,
+    SYSTEM,
+    Player,
+    booked,
+    newcomer,
+    next_groups,
+    placements,
+    seated,
+)
+from arena.formats.points import ranked
+from arena.formats.roster import Roster
+from referee.shuffle import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from arena.formats.base import Place, Plan, Results, Totals
+    from arena.formats.points import Columns
+    from arena.ratings import Skill
+
+    Block = tuple[Pairing, ...]
+    Ranks = tuple[int, ...] | None
+
+PLACEMENT = "placement"
+"""The stage of a newcomer's first matches."""
+
+_FEWEST, _MOST = 2, 6
+_SEATS_WITH_PARTNERS = 4
+_BLOCK = 8
+_LOOK_AHEAD = 3
+_LADDERS = 8
+_UPDATES = 1 << 16
+
+
+class Ladder:
+    """Blocks of matches, each chosen once the block before the last two is over."""
+
+    name = "ladder"
+    summary = "Matches without end, chosen by rating; new entrants may come at any time."
+    explanation = (
+        "The ladder goes on until it is stopped. Whoever has waited longest for how uncertain its "
+        "rating still is plays next, against whom TrueSkill promises an even match, whose own "
+        "rating is uncertain, and whom it has not met lately; what is level is drawn by lot from "
+        f"the tournament's seed. Matches are made in blocks of at most {_BLOCK} in which nobody "
+        f"is twice, and a block rests on the results of all but the last {_LOOK_AHEAD - 1}, so "
+        "that nobody waits for one slow match. There are no rounds to ask for, no byes, and a "
+        "drawn match is a draw. Who has the best rating, mu - 3 sigma, is first. A late entry "
+        f"gets up to {PLACEMENTS} placement matches at once, from weak opponents to strong. Who "
+        "leaves plays no more, and its matches that were still to be played count for nobody."
+    )
+
+    def check(self, plan: Plan) -> None:
+        """Refuse an end, and partners in any but matches of four.
+
+        Raises:
+            RefusedError: One of these was asked for.
+        """
+        refuse_options(self.name, plan)
+        refuse_seats(self.name, plan, _FEWEST, _MOST, "2 to 6 seats")
+        if plan.rounds is not None:
+            raise RefusedError(
+                f"{self.name} has no {plan.rounds} rounds, it runs until it is stopped",
+                "leave --rounds away, or choose swiss or round-robin",
+            )
+        if plan.partners is Partners.ROTATING and plan.seats != _SEATS_WITH_PARTNERS:
+            raise RefusedError(
+                f"{self.name} draws partners for matches of {_SEATS_WITH_PARTNERS}, "
+                f"not of {plan.seats}",
+                "choose round-robin",
+            )
+
+    def schedule(self, plan: Plan, results: Results) -> Schedule:
+        """Give every block that the results allow."""
+        return Schedule(tuple(pairing for block in _blocks(plan, results) for pairing in block))
+
+    def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
+        """Rank by the rating shown, all results counted."""
+        everybody = range(plan.ever_entered)
+        skills = dict.fromkeys(everybody, SYSTEM.start())
+        games = dict.fromkeys(everybody, 0)
+        for block in _blocks(plan, results):
+            for pairing in block:
+                ranks = _ranks(plan, results.get(pairing.number))
+                skills |= _rated(plan, skills, pairing.seats, ranks)
+                for entrant in pairing.seats if ranks else ():
+                    games[entrant] += 1
+        merits = {one: (Fraction(skills[one].mu - 3 * skills[one].sigma),) for one in everybody}
+        columns: dict[int, Columns] = {
+            one: (
+                ("Rating", f"{skills[one].mu - 3 * skills[one].sigma:.2f}"),
+                ("+/-", f"{2 * skills[one].sigma:.2f}"),
+                ("Games", games[one]),
+            )
+            for one in everybody
+        }
+        return ranked(merits, columns, plan.left)
+
+    def expected_matches(self, plan: Plan) -> None:  # noqa: ARG002 - whatever it is, there is no end
+        """Return None: there is no end."""
+        return
+
+
+ladder = Ladder()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """A ladder after some blocks.
+
+    What follows is remembered in the node: a ladder is asked for again after every few of its
+    thousands of matches, and then only what is new is to be worked out.
+
+    Attributes:
+        plan: Of the tournament, without its changes.
+        block: The last one.
+        players: All who have ever come.
+        held: How many pairings there are.
+        unrated: The blocks whose results do not count yet, the oldest first.
+    """
+
+    plan: Plan
+    block: Block
+    players: Mapping[int, Player]
+    number: int
+    held: int
+    unrated: tuple[Block, ...]
+    _next: dict[object, _Node] = field(default_factory=dict)
+
+    def after(
+        self, told: tuple[tuple[Ranks, ...], ...], present: tuple[int, ...], came: tuple[int, ...]
+    ) -> _Node:
+        """Return the ladder with one block more.
+
+        Args:
+            told: The outcomes of the oldest unrated blocks, which count from now on.
+            present: Who is in.
+            came: Who of them has just come and gets placement matches.
+        """
+        key = told, present, came
+        if key not in self._next:
+            self._next[key] = self._grown(told, present, came)
+        return self._next[key]
+
+    def _grown(
+        self, told: tuple[tuple[Ranks, ...], ...], present: tuple[int, ...], came: tuple[int, ...]
+    ) -> _Node:
+        plan = self.plan
+        players = dict(self.players)
+        players |= {one: newcomer(plan.seats) for one in present if one not in players}
+        for block, outcomes in zip(self.unrated, told, strict=False):
+            _count(plan, players, block, outcomes)
+        number = self.number + 1
+        stream = Stream(plan.seed, "ladder", number, 0)
+        if came:
+            others = [one for one in present if one not in came]
+            groups = [group for one in came for group in placements(players, one, others, stream)]
+        else:
+            matches = min(len(present) // plan.seats, _BLOCK)
+            groups = next_groups(players, present, number, matches, stream)
+        grown: list[Pairing] = []
+        for group in groups:
+            seats = seated(players, group, rotating=plan.partners is Partners.ROTATING)
+            stage = PLACEMENT if came else ""
+            grown.append(Pairing(self.held + len(grown) + 1, number, seats, stage))
+            for seat, one in enumerate(seats):
+                players[one] = booked(players[one], seats, seat, number, len(present))
+        return _Node(
+            plan=plan,
+            block=tuple(grown),
+            players=players,
+            number=number,
+            held=self.held + len(grown),
+            unrated=(*self.unrated[len(told) :], tuple(grown)),
+        )
+
+
+@lru_cache(_LADDERS)
+def _start(plan: Plan) -> _Node:
+    return _Node(plan=plan, block=(), players={}, number=0, held=0, unrated=())
+
+
+def _blocks(plan: Plan, results: Results) -> list[Block]:
+    """Return all blocks that can be known."""
+    node = _start(replace(plan, changes=()))
+    roster = Roster(plan)
+    roster.advance(1)
+    blocks: list[Block] = []
+    while True:
+        came = tuple(roster.advance(node.held + 1)) if blocks else ()
+        opponents = len(roster.present) - len(came)
+        if came and opponents >= plan.seats - 1:
+            told: tuple[tuple[Ranks, ...], ...] = ()
+        else:
+            came = ()
+            due = node.unrated[: max(len(node.unrated) - _LOOK_AHEAD + 1, 0)]
+            over = all(pairing.number in results for block in due for pairing in block)
+            if not over or len(roster.present) < plan.seats:
+                return blocks
+            told = tuple(
+                tuple(_ranks(plan, results[pairing.number]) for pairing in block) for block in due
+            )
+        node = node.after(told, tuple(roster.present), came)
+        blocks.append(node.block)
+
+
+def _count(plan: Plan, players: dict[int, Player], block: Block, outcomes: Sequence[Ranks]) -> None:
+    """Let the outcomes of a block move the skills."""
+    for pairing, ranks in zip(block, outcomes, strict=True):
+        skills = {one: players[one].skill for one in pairing.seats}
+        for one, skill in _rated(plan, skills, pairing.seats, ranks).items():
+            players[one] = replace(players[one], skill=skill)
+
+
+def _ranks(plan: Plan, totals: Totals | None) -> Ranks:
+    """Return the place of each side, 0 for the best; None for a match without a result."""
+    if totals is None:
+        return None
+    sides = _sides(plan)
+    sums = totals
+    if sides < len(totals):
+        sums = tuple(sum(totals[side::sides], start=Fraction()) for side in range(sides))
+    return tuple(sum(other > mine for other in sums) for mine in sums)
+
+
+def _rated(
+    plan: Plan, skills: Mapping[int, Skill], seats: Sequence[int], ranks: Ranks
+) -> dict[int, Skill]:
+    """Return the skills after a match of those who were in it."""
+    if ranks is None:
+        return {}
+    sides = [seats[side :: _sides(plan)] for side in range(_sides(plan))]
+    after = _updated(tuple(tuple(skills[one] for one in side) for side in sides), ranks)
+    return {
+        one: skill
+        for side, side_after in zip(sides, after, strict=True)
+        for one, skill in zip(side, side_after, strict=True)
+    }
+
+
+@lru_cache(_UPDATES)
+def _updated(
+    sides: tuple[tuple[Skill, ...], ...], ranks: tuple[int, ...]
+) -> tuple[tuple[Skill, ...], ...]:
+    return SYSTEM.update(sides, ranks)
+
+
+def _sides(plan: Plan) -> int:
+    return 2 if plan.partners is Partners.ROTATING else plan.seats
