@@ -443,3 +443,31 @@ def test_paused_ladder_goes_on(store: Store) -> None:
     assert (report.exit_code, report.tournament.state) == (130, TournamentState.PAUSED)
     assert run(store, Script({3: lambda: roster.stop(store, "cup")})).exit_code == 0
     assert queries.tournament(store, "cup").done >= 6
+
+
+def test_ladder_passes_over_a_match_that_cannot_be_played(store: Store) -> None:
+    """What the platform gives up is cancelled, and the ladder goes on with others."""
+    tournament.create(store, options("anna", "boris", "clara", format="ladder"))
+    script = Script({20: lambda: roster.stop(store, "cup")})
+    report = run(store, script, play=void_first)
+    assert report.exit_code == 0
+    details = queries.match(store, "cup", 1)
+    assert details.match.state is MatchState.CANCELLED
+    assert len(details.attempts) == ledger.MAX_VOIDS
+    assert report.tournament.done >= 20
+
+
+def void_first(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Fail in the first match."""
+    return Voided(reason="referee_error") if job.spec.match == 1 else play(job, beat)
+
+
+def test_tournament_that_lost_its_entrants_just_before_the_start_does_not_begin(
+    store: Store,
+) -> None:
+    """Whoever goes between the look at the list and the start is noticed."""
+    info = tournament.create(store, options("anna", "boris"))
+    roster.withdraw(store, "cup", "anna", "ill")
+    with pytest.raises(RefusedError, match="cannot fill"):
+        ledger.mark_started(store, info.id)
+    assert queries.tournament(store, "cup").started is None
