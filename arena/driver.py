@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from arena import ledger, planning, queries, steps
 from arena.errors import MachineError
+from arena.infos import MatchState
 from arena.jobs import (
     ENGINE_LOST,
     INTERRUPTED,
@@ -151,6 +152,7 @@ class Driver:
         self._asked: tuple[object, ...] = ()
         self._lease_seconds = _longest_silence(info)
         self._seed = b""
+        self._given_up = MatchState.INCOMPLETE
         self._running: dict[int, _Running] = {}
         self._pauses: dict[int, float] = {}
         self._voids: dict[int, int] = {}
@@ -165,6 +167,9 @@ class Driver:
         """
         ledger.mark_started(self._store, self._info.id)
         self._seed = queries.deck_seed(self._store, self._info.id)
+        if planning.is_endless(self._store, self._info):
+            # Who waits for a match without end waits for ever; there are enough others.
+            self._given_up = MatchState.CANCELLED
         self._plan()
         while not self._stop.now:
             self._fill(pool)
@@ -305,7 +310,14 @@ class Driver:
     def _void(self, running: _Running, voided: Voided) -> None:
         lease = running.lease
         counts = voided.reason not in {INTERRUPTED, ENGINE_LOST}
-        state = ledger.void(self._store, lease, str(voided), voided.reports, counts=counts)
+        state = ledger.void(
+            self._store,
+            lease,
+            str(voided),
+            voided.reports,
+            counts=counts,
+            given_up=self._given_up,
+        )
         del self._running[lease.number]
         if state is None:
             self._note_fenced(lease)

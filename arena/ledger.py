@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
-from arena.formats import ChangeKind
+from arena.formats import ChangeKind, check
 from arena.infos import AttemptState, MatchState
-from arena.queries import count_changes, entropies
+from arena.queries import count_changes, entropies, plan_of
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
@@ -166,10 +166,15 @@ def add_pairings(session: Session, row: Tournament, schedule: Schedule) -> int:
 
 
 def mark_started(store: Store, tournament_id: int) -> None:
-    """Note when a tournament was first run, and fix the strings that are mixed into its seed."""
+    """Note when a tournament was first run, and fix the strings that are mixed into its seed.
+
+    Raises:
+        RefusedError: Who is in by now cannot play it.
+    """
     with store.write() as session:
         row = session.get_one(Tournament, tournament_id)
         if row.started is None:
+            check(row.format, plan_of(session, row))
             row.entropy = json.dumps(entropies(session, row))
             row.started = store.now()
             session.add(row)
@@ -307,11 +312,13 @@ def void(
     reports: Iterable[StoredReport] = (),
     *,
     counts: bool = True,
+    given_up: MatchState = MatchState.INCOMPLETE,
 ) -> MatchState | None:
     """Give an attempt up and the match back; None if the lease was lost before.
 
     An attempt that failed for a reason of the platform's counts towards the bound after which
-    the match stays incomplete; one that the organiser stopped does not.
+    the match stays incomplete, or what else `given_up` says; one that the organiser stopped does
+    not.
     """
     now = store.now()
     with store.write() as session:
@@ -322,7 +329,7 @@ def void(
         match.reason = reason
         state = _freed(session, match)
         if state is MatchState.PLANNED and match.voids >= MAX_VOIDS:
-            state = MatchState.INCOMPLETE
+            state = given_up
         _take_back(session, match, state)
         _end_attempt(session, lease, AttemptState.VOID, reason, ended=now)
         session.add_all(_report_row(lease, report) for report in reports)

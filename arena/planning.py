@@ -76,6 +76,12 @@ def expected_matches(store: Store, info: TournamentInfo) -> int | None:
     return None if expected is None else max(expected, info.total)
 
 
+def is_endless(store: Store, info: TournamentInfo) -> bool:
+    """Tell whether only the organiser can end a tournament that can be played as it stands."""
+    plan = queries.format_plan(store, info.id)
+    return formats.expected_matches(info.format, plan) is None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
     """A row of a format's own order.

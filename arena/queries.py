@@ -203,18 +203,6 @@ def match_info(store: Store, tournament: str, number: int) -> MatchInfo:
         return _one_match(session, store.home, _find_tournament(session, tournament), number)
 
 
-def results(store: Store, tournament: int) -> dict[int, tuple[Fraction, ...]]:
-    """Return the totals of finished matches by number, in the order of their seats."""
-    with store.read() as session:
-        rows = session.exec(
-            select(Match.number, Result.totals)
-            .join(Result, col(Result.match_id) == Match.id)
-            .where(Match.tournament_id == tournament)
-            .order_by(col(Match.number))
-        ).all()
-    return {number: _fractions(json.loads(totals)) for number, totals in rows}
-
-
 def plan_of(session: Session, row: Tournament) -> Plan:
     """Return what a format is told, as the transaction sees it.
 

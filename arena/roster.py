@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena import entries, formats, ledger, queries
+from arena import entries, ledger, planning, queries
 from arena.desk import Desk
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
@@ -108,7 +108,7 @@ def stop(store: Store, name: str) -> TournamentInfo:
     info = queries.tournament(store, name)
     if info.is_over:
         raise RefusedError(f"{info.name} is over already")
-    if formats.expected_matches(info.format, queries.format_plan(store, info.id)) is not None:
+    if not planning.is_endless(store, info):
         raise RefusedError(
             f"{info.name} is a {info.format}, which ends by itself",
             "Ctrl-C pauses its run; arena tournament withdraw takes an entrant out",

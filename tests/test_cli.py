@@ -440,7 +440,7 @@ def test_run_tells_of_matches_in_known_lines(
     finished = r"^Finished match 1 \(first@1 vs also@1\): \S+ : \S+ \{no faults\}$"
     assert re.search(finished, said.err, re.MULTILINE)
     assert "no security boundary" in said.err
-    assert said.out.split("\n")[0].split() == [
+    assert said.out.split("\n\n")[1].split("\n")[0].split() == [
         "Rank",
         "Name",
         "Rating",

@@ -182,7 +182,7 @@ def test_matches_given_up_are_tried_again_by_a_command(
     assert main(["tournament", "retry", "cup", *home]) == 0
     assert "0 matches of cup to be tried again" in capsys.readouterr().out
     assert lease(store, number).number == 2
-    assert list(queries.results(store, number)) == [1]
+    assert list(queries.format_results(store, number)) == [1]
 
 
 class Silent:

@@ -395,3 +395,79 @@ def test_stopped_run_is_paused_between_rounds(store: Store) -> None:
     assert (report.exit_code, report.tournament.state) == (130, TournamentState.PAUSED)
     assert (report.tournament.seed, report.tournament.complete) == (None, False)
     assert run(store).exit_code == 0
+
+
+# ------------------------------------------------------------------------------------- the ladder
+
+
+def test_ladder_runs_until_it_is_stopped_and_newcomers_play_at_once(store: Store) -> None:
+    """A bot that enters while it runs is in its next matches; the stop ends the run."""
+    tournament.create(store, options(*NAMES[:3], format="ladder"))
+    script = Script(
+        {
+            5: lambda: roster.join(store, "cup", "dora", "new"),
+            20: lambda: roster.withdraw(store, "cup", "clara", "asked"),
+            30: lambda: roster.stop(store, "cup"),
+        }
+    )
+    report = run(store, script)
+    assert (report.exit_code, report.tournament.state) == (0, TournamentState.FINISHED)
+    assert report.tournament.seed is not None
+    played = [match for match in queries.matches(store, "cup") if match.scores is not None]
+    assert 30 <= len(played) <= 32
+    held = next(each.after for each in queries.history(store, "cup") if each.joined)
+    first = of(store, "dora")[0].number
+    assert first - (held or 0) <= 2
+    withdrawn = queries.history(store, "cup")[1].after or 0
+    assert all(match.number <= withdrawn for match in of(store, "clara"))
+
+
+def test_stopped_ladder_gives_back_nothing_to_play(store: Store) -> None:
+    """A match that is being played when the ladder is stopped may end; if it fails it is over."""
+    tournament.create(store, options(*NAMES, format="ladder"))
+    ledger.mark_started(store, 1)
+    held = ledger.claim(store, 1, OWNER, hard_seconds=60)
+    assert held is not None
+    info = roster.stop(store, "cup")
+    assert (info.state.is_over, info.planned, info.seed) == (False, 0, None)
+    assert ledger.void(store, held, "worker_lost") is MatchState.CANCELLED
+    assert queries.tournament(store, "cup").seed is not None
+    assert run(store).played == 0
+
+
+def test_paused_ladder_goes_on(store: Store) -> None:
+    """Ctrl-C pauses; the next run plays on."""
+    tournament.create(store, options(*NAMES, format="ladder"))
+    stop = StopFlag()
+    report = run(store, Script({3: stop.request}), stop=stop)
+    assert (report.exit_code, report.tournament.state) == (130, TournamentState.PAUSED)
+    assert run(store, Script({3: lambda: roster.stop(store, "cup")})).exit_code == 0
+    assert queries.tournament(store, "cup").done >= 6
+
+
+def test_ladder_passes_over_a_match_that_cannot_be_played(store: Store) -> None:
+    """What the platform gives up is cancelled, and the ladder goes on with others."""
+    tournament.create(store, options("anna", "boris", "clara", format="ladder"))
+    script = Script({20: lambda: roster.stop(store, "cup")})
+    report = run(store, script, play=void_first)
+    assert report.exit_code == 0
+    details = queries.match(store, "cup", 1)
+    assert details.match.state is MatchState.CANCELLED
+    assert len(details.attempts) == ledger.MAX_VOIDS
+    assert report.tournament.done >= 20
+
+
+def void_first(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Fail in the first match."""
+    return Voided(reason="referee_error") if job.spec.match == 1 else play(job, beat)
+
+
+def test_tournament_that_lost_its_entrants_just_before_the_start_does_not_begin(
+    store: Store,
+) -> None:
+    """Whoever goes between the look at the list and the start is noticed."""
+    info = tournament.create(store, options("anna", "boris"))
+    roster.withdraw(store, "cup", "anna", "ill")
+    with pytest.raises(RefusedError, match="cannot fill"):
+        ledger.mark_started(store, info.id)
+    assert queries.tournament(store, "cup").started is None

@@ -378,7 +378,7 @@ def test_finishing_again_after_a_lost_reply_changes_nothing(store: Store) -> Non
     claimed = lease(store, number)
     assert finish(store, claimed, result(), [report()])
     assert finish(store, claimed, result(scores=(5, -5)), [report()])
-    assert queries.results(store, number) == {1: fractions(1, -1)}
+    assert queries.format_results(store, number) == {1: fractions(1, -1)}
 
 
 @pytest.mark.parametrize("new_owner_finished", [False, True])
@@ -393,7 +393,7 @@ def test_late_result_is_fenced(store: Store, clock: Hours, *, new_owner_finished
         assert finish(store, current, result(), [])
     assert not finish(store, late, result(scores=(9, -9)), [report()])
     assert finish(store, current, result(), [])
-    assert queries.results(store, number) == {1: fractions(1, -1)}
+    assert queries.format_results(store, number) == {1: fractions(1, -1)}
     states = [attempt.state for attempt in queries.match(store, "cup", 1).attempts]
     assert states == [AttemptState.FENCED, AttemptState.RECORDED]
 
@@ -427,7 +427,7 @@ def test_match_stays_incomplete_after_three_voids(store: Store) -> None:
     assert states == [MatchState.PLANNED, MatchState.PLANNED, MatchState.INCOMPLETE]
     assert claim(store, number, OWNER, hard_seconds=60) is None
     assert queries.tournament(store, "cup").state is TournamentState.INCOMPLETE
-    assert queries.results(store, number) == {}
+    assert queries.format_results(store, number) == {}
 
 
 def test_incomplete_match_can_be_tried_again(store: Store) -> None:
@@ -547,7 +547,7 @@ def _work_until_done(path: str, seed: int) -> None:
         while True:
             claimed = claim(store, 1, owner, hard_seconds=60, lease_seconds=0.3)
             if claimed is None:
-                if len(queries.results(store, 1)) == CHAOS_MATCHES:
+                if len(queries.format_results(store, 1)) == CHAOS_MATCHES:
                     return
                 time.sleep(0.02)
                 continue
@@ -584,7 +584,7 @@ def test_chaos_loses_and_doubles_nothing(home: Home) -> None:
             worker.join(300)
             assert worker.exitcode == 0
         assert pragma(store, "integrity_check") == "ok"
-        assert queries.results(store, 1) == {
+        assert queries.format_results(store, 1) == {
             number: fractions(number, -number) for number in range(1, CHAOS_MATCHES + 1)
         }
         with store.read() as session:

@@ -324,7 +324,7 @@ def test_run_plays_the_schedule_once(store: Store) -> None:
     report = run(store)
     assert (report.played, report.exit_code) == (3, 0)
     assert report.tournament.state is TournamentState.FINISHED
-    assert queries.results(store, 1) == {n: fractions(n, -n) for n in (1, 2, 3)}
+    assert queries.format_results(store, 1) == {n: fractions(n, -n) for n in (1, 2, 3)}
     assert run(store).played == 0
 
 
@@ -379,7 +379,7 @@ def test_first_request_to_stop_finishes_running_matches_only(store: Store) -> No
     assert report.tournament.running == 0
     rest = run(store)
     assert report.played + rest.played == 3
-    assert queries.results(store, 1) == {n: fractions(n, -n) for n in (1, 2, 3)}
+    assert queries.format_results(store, 1) == {n: fractions(n, -n) for n in (1, 2, 3)}
 
 
 @pytest.mark.usefixtures("cup")
@@ -417,7 +417,7 @@ def test_result_that_cannot_be_stored_is_not_half_stored(
     with pytest.raises(StoreError):
         run(store)
     monkeypatch.undo()
-    assert queries.results(store, 1) == {}
+    assert queries.format_results(store, 1) == {}
     assert queries.tournament(store, "cup").running == 0
     assert run(store).played == 3
 
@@ -467,7 +467,7 @@ def test_result_of_a_lost_lease_is_thrown_away(store: Store) -> None:
     thief = Thief(store)
     report = run(store, listener=thief)
     assert (report.played, report.fenced, report.exit_code) == (2, 1, 1)
-    assert queries.results(store, 1).keys() == {2, 3}
+    assert queries.format_results(store, 1).keys() == {2, 3}
     assert any("thrown away" in line for line in thief.lines)
 
 

@@ -165,12 +165,15 @@ def read_description(path: Path) -> Description:
     """Read the file.
 
     Raises:
-        RefusedError: It is no TOML, or says what cannot be meant; naming the line or the key.
+        RefusedError: It is not there or no TOML, or says what cannot be meant; naming the line or
+            the key.
         MachineError: It cannot be read.
     """
     try:
         content = path.read_bytes().decode()
         return Description.model_validate(tomllib.loads(content))
+    except FileNotFoundError as error:
+        raise RefusedError(f"there is no file {path}", "see docs/tournaments.md for one") from error
     except OSError as error:
         raise MachineError(f"cannot read {path}: {error.strerror}", "check the file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -43,8 +43,9 @@ class StatusLines:
         self._bar.status(f"{line} {{{_reason(match)}}}")
 
     def voided(self, match: MatchInfo, reason: str) -> None:
-        """An attempt did not count; the match is played again unless it stays incomplete."""
-        after = "given up" if match.state is MatchState.INCOMPLETE else "to be played again"
+        """An attempt did not count; the match is played again unless it is given up."""
+        is_again = match.state in {MatchState.PLANNED, MatchState.LEASED}
+        after = "to be played again" if is_again else "given up"
         self._bar.status(f"Void match {match.number} ({_pairing(match)}): {reason}; {after}")
 
     def note(self, text: str) -> None:

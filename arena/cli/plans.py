@@ -67,7 +67,7 @@ HOUR = 3600
 @click.option(
     "--from",
     "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Plan what a TOML file describes, without making or submitting anything.",
 )

@@ -73,6 +73,7 @@ INFO_FIELDS = {
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
     "seed": "the secret with the entropy mixed in, in hex once the last match is over, else null",
+    "entropy[]": "strings of entrants in the seed; before the start what they would be",
     "entropy[].entrant": "name@version of an entrant whose string is in the seed",
     "entropy[].text": "the string",
     "entropy[].later": "whether it was submitted after the commitment",

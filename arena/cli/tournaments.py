@@ -77,6 +77,7 @@ def tournament_group() -> None:
     ],
     fields={
         **INFO_FIELDS,
+        "plan": "with --dry-run, and nothing else then but the pairings:",
         **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
     },
@@ -86,7 +87,7 @@ def tournament_group() -> None:
 @click.option(
     "--from",
     "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Take everything from a TOML file, and submit the bots that it names a source for.",
 )
@@ -359,6 +360,7 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     cls=Documented,
     examples=["arena tournament run spring", "arena tournament run spring --concurrency 4"],
     fields={
+        "pairings[]": "with --dry-run, and nothing else then, what would be played",
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
         "interrupted": "whether the run was stopped before the schedule was played",
         "played": "matches this run recorded",
@@ -448,6 +450,7 @@ def retry(app: App, *, name: str, as_json: bool) -> None:
 
 def _report_json(report: RunReport) -> dict[str, object]:
     return {
+        "pairings": [],
         "interrupted": report.interrupted,
         "played": report.played,
         "voided": report.voided,
