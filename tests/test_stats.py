@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import pytest
 
-from arena.intervals import interval, student_quantile
+from arena.intervals import interval, spread_of, student_below, student_quantile
 from arena.stats import (
     PlayedMatch,
     StatsError,
@@ -105,6 +105,35 @@ def test_student_quantile_ends_in_the_normal() -> None:
     assert student_quantile(0.975, 2e6) == normal
     assert student_quantile(0.975, 999_999) == pytest.approx(normal, abs=1e-5)
     assert student_quantile(0.975, 999_999) > normal
+
+
+def deal_score(lead: float) -> float:
+    """Return what a lead is worth: mostly a simple win, seldom a double one or a raised one."""
+    weight = sum(abs(lead) > bound for bound in (0.25, 1.6, 2.3, 2.8))
+    return math.copysign((0, 1, 2, 4, 6)[weight], lead)
+
+
+def mirrored_decks(skill: float, count: int) -> list[float]:
+    """Return scores of decks over two rotations, whose luck turns its sign with the seats."""
+    random = Random(11)
+    decks = []
+    for _ in range(count):
+        luck = random.gauss(0, 0.8)
+        legs = (skill + sign * luck + random.gauss(0, 0.7) for sign in (1, -1))
+        decks.append(sum(map(deal_score, legs)) / 2)
+    return decks
+
+
+@pytest.mark.parametrize("skill", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("decks", [20, 60])
+def test_intervals_cover_the_scores_of_mirrored_decks(skill: float, decks: int) -> None:
+    """Skewed scores from -6 to 6: the interval of 20 decks holds the truth in 95% +- 1%."""
+    population = mirrored_decks(skill, 100_000)
+    truth = math.fsum(population) / len(population)
+    random = Random(decks)
+    samples = [random.choices(population, k=decks) for _ in range(10_000)]
+
+    assert coverage(samples, truth) == pytest.approx(0.95, abs=0.01)
 
 
 @pytest.mark.parametrize("decks", [2, 3, 5, 12, 40])
@@ -333,3 +362,44 @@ def test_results_that_do_not_fit_are_refused(
 
     with pytest.raises(StatsError, match=rf"match 12: .*{reason}"):
         PlayedMatch(number=12, entrants=entrants, decks=scores, sides=sides)
+
+
+@pytest.mark.parametrize(("t", "freedom"), [(-2.5, 3.0), (0.0, 7.5), (1.3, 20.0), (4.0, 1.0)])
+def test_student_below_inverts_the_quantile(t: float, freedom: float) -> None:
+    """The probability below a quantile is the one it was asked for, on both sides of 0."""
+    below = student_below(t, freedom)
+
+    assert below + student_below(-t, freedom) == pytest.approx(1)
+    if t > 0:
+        assert student_quantile(below, freedom) == pytest.approx(t, rel=1e-9)
+    assert (below > 0.5) == (t > 0)
+
+
+def test_superiority_agrees_with_the_interval() -> None:
+    """Where an end of the interval is 0 the likelihood of superiority is 97.5%, or 2.5%."""
+    spread = spread_of([[1.0, 2.0, 4.0, 7.0]])
+    assert spread is not None
+
+    assert spread.superiority(spread.half_width) == pytest.approx(0.975)
+    assert spread.superiority(-spread.half_width) == pytest.approx(0.025)
+    assert spread.superiority(0.0) == 0.5
+
+
+def test_superiority_without_spread_is_sure() -> None:
+    """Scores that never vary leave no doubt of who is ahead, and none of a level."""
+    ahead, behind, level = (
+        score_per_deal([duel([score, score], [score, score])], "a") for score in (1, -1, 0)
+    )
+
+    assert ahead is not None
+    assert behind is not None
+    assert level is not None
+    assert [ahead.superiority, behind.superiority, level.superiority] == [1, 0, 0.5]
+
+
+def test_one_deck_has_no_superiority() -> None:
+    """Nothing is said of who is better from one deck."""
+    estimate = score_per_deal([duel([1, 1])], "a")
+
+    assert estimate is not None
+    assert estimate.superiority is None
