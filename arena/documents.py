@@ -19,6 +19,7 @@ from arena.manifest import json_bytes
 from arena.published import (
     PublishedAttempt,
     PublishedFault,
+    PublishedPairing,
     PublishedSchedule,
     PublishedUsage,
     played_match,
@@ -298,13 +299,15 @@ def _list(values: Iterable[Value]) -> list[Row]:
 
 
 def _schedule_csv(schedule: PublishedSchedule) -> bytes:
-    return _csv(
-        [
-            {**_json(pairing), "seats": " ".join(map(str, pairing.seats)), "entrants": names}
-            for pairing in schedule.pairings
-            for names in [" ".join(pairing.entrants)]
-        ]
-    )
+    rows = [
+        {
+            **_json(pairing),
+            "seats": " ".join(map(str, pairing.seats)),
+            "entrants": " ".join(pairing.entrants),
+        }
+        for pairing in schedule.pairings
+    ]
+    return _csv(rows, list(PublishedPairing.model_fields))
 
 
 def _results_csv(published: Published) -> bytes:

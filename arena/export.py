@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
 from arena.documents import RECORDS, Published, documents, record_path
@@ -82,8 +82,9 @@ def export(
         RefusedError: It is not finished, or there is something in the folder.
         MachineError: A record is missing or not the one that was recorded, or the disk failed.
     """
-    info = queries.tournament(store, name)
-    if info.seed is None and not unfinished:
+    snapshot = _Snapshot.of(store, name)
+    info = snapshot.info
+    if info.secret is None and not unfinished:
         raise RefusedError(
             f"{info.name} is {info.state}: its seed is not revealed yet",
             "export it when its last match is played, or what there is with --unfinished",
@@ -94,8 +95,9 @@ def export(
     try:
         part.mkdir(parents=True)
         try:
-            exported = _write(store, info, part, watch)
+            exported = _write(store, snapshot, part, watch)
             part.rename(folder)
+            return replace(exported, folder=folder)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
@@ -103,7 +105,6 @@ def export(
         raise MachineError(
             f"cannot write {folder}: {error.strerror}", "choose a folder that can be written"
         ) from error
-    return Exported(folder=folder, **exported)
 
 
 def _check_free(folder: Path, part: Path) -> None:
@@ -118,32 +119,49 @@ def _check_free(folder: Path, part: Path) -> None:
         )
 
 
-def _write(
-    store: Store, info: TournamentInfo, part: Path, watch: Callable[[int], None]
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Snapshot:
+    """All that the store holds of a tournament, as of one moment."""
+
+    info: TournamentInfo
+    held: tuple[Holding, ...]
+    changed: tuple[tuple[Change, str], ...]
+
+    @classmethod
+    def of(cls, store: Store, name: str) -> Self:
+        """Read until nothing happened meanwhile."""
+        info = queries.tournament(store, name)
+        while True:
+            held, changed = holdings(store, info.id), changes(store, info.id)
+            before, info = info, queries.tournament(store, name)
+            if info == before:
+                return cls(info=info, held=held, changed=changed)
+
+
+def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int], None]) -> Exported:
     (part / RECORDS).mkdir()
-    held = holdings(store, info.id)
     recorded: dict[int, Recorded] = {}
     sums: dict[str, Sum] = {}
-    for holding in held:
+    for holding in snapshot.held:
         if holding.result is not None:
             number = holding.match.number
             path = record_path(number)
             sums[path] = _copy_record(store, number, holding.result, part / path)
             recorded[number] = _read(part / path, number)
             watch(len(recorded))
-    published = _published(store, info, held, recorded)
+    published = _published(store, snapshot, recorded)
     for path, data in documents(published).items():
         (part / path).write_bytes(data)
         sums[path] = sum_of(part / path)
     manifest = chained(sums.items())
     (part / MANIFEST).write_bytes(json_bytes(manifest.model_dump(mode="json")))
-    return {
-        "head": manifest.head,
-        "files": len(manifest.files) + 1,
-        "matches": len(recorded),
-        "size": sum(each.size for each in sums.values()),
-    }
+    return Exported(
+        folder=part,
+        head=manifest.head,
+        files=len(manifest.files) + 1,
+        matches=len(recorded),
+        size=sum(each.size for each in sums.values()),
+    )
 
 
 def _copy_record(store: Store, match: int, result: Result, target: Path) -> Sum:
@@ -174,15 +192,11 @@ def _read(path: Path, match: int) -> Recorded:
 # ----------------------------------------------------------------------------------------- values
 
 
-def _published(
-    store: Store,
-    info: TournamentInfo,
-    held: Sequence[Holding],
-    recorded: dict[int, Recorded],
-) -> Published:
+def _published(store: Store, snapshot: _Snapshot, recorded: dict[int, Recorded]) -> Published:
+    info, held = snapshot.info, snapshot.held
     labels = tuple(entrant.name for entrant in info.entrants)
     done = [holding for holding in held if holding.match.number in recorded]
-    tournament = _tournament(store.home, info, changes(store, info.id))
+    tournament = _tournament(store.home, info, snapshot.changed)
     results = tuple(_result(holding, recorded[holding.match.number], labels) for holding in done)
     pairings = tuple(_pairing(holding, labels) for holding in held)
     schedule = PublishedSchedule(pairings=pairings, byes=())
