@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -176,6 +177,24 @@ def test_faults_are_told(folder: Path) -> None:
     )
     assert (crash["kind"], crash["deal"]) == ("crash", None)
     assert crash["deals_played"] + crash["deals_lost"] == 3
+
+
+@pytest.mark.node
+def test_javascript_checks_the_folder(tmp_path: Path) -> None:
+    """A check in another language, written from the pages, makes chain, seed and every deck."""
+    made = exported(tmp_path, with_entropy=("anna", "clara"))
+    records = [path.read_text() for path in (made.folder / "records").iterdir()]
+
+    run = subprocess.run(
+        ["node", str(ROOT / "tests/js/export.mjs"), str(made.folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    decks = sum(record.count('"type":"deal"') for record in records)
+    assert json.loads(run.stdout) == {"head": made.head, "decks": decks}
 
 
 # -------------------------------------------------------------------------------------- game lists

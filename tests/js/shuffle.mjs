@@ -12,6 +12,7 @@
 // Seeds are hex, entropy is text.
 import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const WORD_VALUES = 2 ** 32;
 const LOWEST_RANK = { 36: 0, 32: 1 };
@@ -57,9 +58,9 @@ function fullDeck(size) {
   return cards;
 }
 
-const sha256 = (bytes) => createHash("sha256").update(bytes).digest();
+export const sha256 = (bytes) => createHash("sha256").update(bytes).digest();
 
-const answers = {
+export const answers = {
   commitments: ({ seed }) => sha256(Buffer.from(seed, "hex")).toString("hex"),
 
   words({ seed, purpose, match, deal, words }) {
@@ -91,6 +92,8 @@ const answers = {
   },
 };
 
-const request = JSON.parse(readFileSync(0, "utf8"));
-const answer = Object.entries(request).map(([kind, rows]) => [kind, rows.map(answers[kind])]);
-process.stdout.write(JSON.stringify(Object.fromEntries(answer)));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const request = JSON.parse(readFileSync(0, "utf8"));
+  const answer = Object.entries(request).map(([kind, rows]) => [kind, rows.map(answers[kind])]);
+  process.stdout.write(JSON.stringify(Object.fromEntries(answer)));
+}
