@@ -32,6 +32,7 @@ from arena.formats import (
     Totals,
     UnknownFormatError,
     check,
+    check_entry,
     expected_matches,
     find_format,
     ranking,
@@ -289,6 +290,57 @@ def test_a_format_explains_itself(name: str) -> None:
         assert word in text, word
     assert len(text) > 300
     assert "  " not in text
+
+
+@every_case
+def test_a_late_entry_plays_or_is_refused(name: str, seats: int, partners: Partners) -> None:
+    """What the check of an entry lets in is seated; a replacement always finds a place."""
+    fixed = partners is Partners.FIXED
+    whole = plan(12, seats=seats, partners=partners)
+    _, results = play(name, whole, by_chance(1), matches=2)
+    held = len(schedule(name, whole, results).pairings)
+    entry = tuple(join(12 + more, held) for more in range(1 + fixed))
+    for changes in (entry, (leave(0, held), *entry)):
+        late = replace(whole, changes=changes)
+        try:
+            check_entry(name, late, results)
+        except RefusedError:
+            bracket = name in {"single-elimination", "double-elimination"}
+            assert schedule(name, whole, results).complete or (bracket and changes == entry)
+            continue
+        known = {
+            pairing.number: None
+            for pairing in schedule(name, late, results).pairings
+            if 0 in pairing.seats and pairing.number not in results and len(changes) > len(entry)
+        }
+        most = 400 if name != "ladder" else 30
+        made, _ = play(name, late, results={**results, **known}, matches=most)
+        assert any(12 in pairing.seats for pairing in made.pairings[held:])
+
+
+def test_nobody_enters_what_is_over() -> None:
+    """After the last round of a Swiss tournament there is nothing left to enter."""
+    made, results = play("swiss", plan(4))
+    late = replace(plan(4), changes=(join(4, len(made.pairings)),))
+    with pytest.raises(RefusedError, match="no place"):
+        check_entry("swiss", late, results)
+
+
+def test_nobody_enters_a_knock_out_of_groups_without_a_place() -> None:
+    """Once the groups are over a newcomer needs the place of somebody who is still in."""
+    whole = plan(6)
+    _, results = play("groups", whole, matches=6)
+    made = schedule("groups", whole, results)
+    held = len(made.pairings)
+    with pytest.raises(RefusedError, match="no place"):
+        check_entry("groups", replace(whole, changes=(join(6, held),)), results)
+    for entrant, welcome in ((made.pairings[-1].seats[0], True), (5, False)):
+        late = replace(whole, changes=(leave(entrant, held), join(6, held)))
+        if welcome:
+            check_entry("groups", late, results)
+        else:
+            with pytest.raises(RefusedError, match="no place"):
+                check_entry("groups", late, results)
 
 
 def test_no_schedule_depends_on_how_sets_are_ordered() -> None:
