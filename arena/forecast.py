@@ -146,13 +146,14 @@ def _forecast(
 
 def _assumed_seconds(game: _Game) -> float:
     deals = game.decks if game.match_format == SERIES else 1
-    return game.legs * (START_SECONDS.get(game.sandbox, 2.0) + deals * DEAL_SECONDS)
+    return game.legs * (START_SECONDS[game.sandbox] + deals * DEAL_SECONDS)
 
 
 def _past_seconds(store: Store, game: _Game) -> list[float]:
     """Return what matches of this game lasted in which only these bots played, in any version.
 
-    One with more or fewer decks counts in proportion.
+    Those of as many decks if there are any; of others the part beyond the start counts in
+    proportion.
     """
     with store.read() as session:
         tournaments = session.exec(
@@ -164,10 +165,20 @@ def _past_seconds(store: Store, game: _Game) -> list[float]:
                 Tournament.rules == game.rules,
             )
         ).all()
-        return [seconds for row in tournaments for seconds in _lasted(session, row, game)]
+        lasted = [
+            (row.decks, seconds) for row in tournaments for seconds in _lasted(session, row, game)
+        ]
+    alike = [seconds for decks, seconds in lasted if decks == game.decks]
+    return alike or [_in_proportion(game, decks, seconds) for decks, seconds in lasted]
+
+
+def _in_proportion(game: _Game, decks: int, seconds: float) -> float:
+    starting = min(seconds, game.legs * START_SECONDS[game.sandbox])
+    return starting + (seconds - starting) * game.decks / decks
 
 
 def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
+    """Give the seconds of every match of a tournament in which only these bots played."""
     positions = {
         position
         for position, name in session.exec(
@@ -184,4 +195,4 @@ def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
         .where(Match.tournament_id == row.id)
     ):
         if seats_of(match) <= positions:
-            yield milliseconds / 1000 * game.decks / row.decks
+            yield milliseconds / 1000

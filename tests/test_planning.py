@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cups import SEED, Script, options, run, submit
+from sqlmodel import select
 
 from arena import forecast, ledger, planning, queries, roster, tournament
 from arena.errors import RefusedError
@@ -15,6 +16,7 @@ from arena.formats import FORMATS
 from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
 from arena.store import Store
+from arena.tables import Result
 from referee.shuffle import mixed_seed
 
 if TYPE_CHECKING:
@@ -194,14 +196,19 @@ def test_forecast_of_a_draft_is_that_of_the_tournament(store: Store) -> None:
 
 
 def test_forecast_is_measured_where_these_bots_played(store: Store) -> None:
-    """Past matches count in proportion to their decks, those of other bots do not."""
+    """Past matches count in proportion beyond their start, those of as many decks as they are."""
     tournament.create(store, options("anna", "boris", name="first", decks=2))
     tournament.create(store, options("clara", "dora", name="second", decks=2))
     for name in ("first", "second"):
         run(store, name=name)
+    with store.write() as session:
+        for row in session.exec(select(Result)):
+            row.milliseconds = 2400
     info = tournament.create(store, options("anna", "boris", decks=20))
     cost = forecast.of_tournament(store, info)
-    assert (cost.measured, cost.match_seconds) == (1, pytest.approx(0.05))
+    assert (cost.measured, cost.match_seconds) == (1, pytest.approx(1.4 + 10 * 1.0))
+    alike = tournament.create(store, options("anna", "boris", name="alike", decks=2))
+    assert forecast.of_tournament(store, alike).match_seconds == pytest.approx(2.4)
 
 
 # ------------------------------------------------------------------------------------------- finals

@@ -218,11 +218,17 @@ def _print_forecast(app: App, name: str, sandbox: str, cost: Forecast) -> None:
             what: f"{cost.legs} x {cost.starts} a match"
             + ("" if cost.containers is None else f", {cost.containers} in all"),
             "a match": f"about {seconds(cost.match_seconds)} ({basis})",
-            "in all": "-"
-            if cost.seconds is None
-            else f"about {duration(cost.seconds)}, {cost.at_once} at a time",
+            "in all": _in_all(cost),
         }
     )
+
+
+def _in_all(cost: Forecast) -> str:
+    if cost.seconds is None:
+        return "-"
+    if cost.matches == 0:
+        return "nothing is left to play"
+    return f"about {duration(cost.seconds)}, {cost.at_once} at a time"
 
 
 def duration(value: float) -> str:

@@ -186,9 +186,9 @@ def time_words(time: TimeControl) -> str:
 
 def matches_words(info: TournamentInfo) -> str:
     """Return how many matches are played, and whether more will be scheduled."""
-    more = "" if info.complete else " so far scheduled"
+    more = "" if info.complete else ", more to follow"
     cancelled = f", {info.cancelled} cancelled" if info.cancelled else ""
-    return f"{info.done} of {info.total}{more} played{cancelled}"
+    return f"{info.done} of {info.total} played{cancelled}{more}"
 
 
 def entered(info: TournamentInfo) -> list[str]:

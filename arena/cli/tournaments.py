@@ -324,7 +324,7 @@ def _create(
             "format": format_words(info),
             "time": time_words(info.time),
             "entrants": ", ".join(entered(info)),
-            "matches": info.total if info.complete else f"{info.total} so far scheduled",
+            "matches": info.total if info.complete else f"{info.total}, more to follow",
             "commitment": commitment_words(info),
         }
     )
