@@ -3,14 +3,27 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from random import Random
 
 import pytest
+import trueskill
+from openskill.models import PlackettLuce
 
 from arena.errors import NotFoundError, RefusedError
-from arena.ratings import RATINGS, Skill, TrueSkill, find_rating, fold
+from arena.ratings import (
+    RATINGS,
+    OpenSkill,
+    Rating,
+    Skill,
+    TrueSkill,
+    changes,
+    find_rating,
+    fold,
+    tie_groups,
+    with_parameters,
+)
 from arena.stats import PlayedMatch
 
 NEW = Skill(25.0, 25.0 / 3)
@@ -232,7 +245,7 @@ def test_numbers_of_matches_must_differ() -> None:
 
 def test_unknown_system_names_the_known() -> None:
     """An unknown name is an error that lists what there is."""
-    with pytest.raises(NotFoundError, match=r"'elo'; known are: trueskill"):
+    with pytest.raises(NotFoundError, match=r"'elo'; known are: openskill, trueskill"):
         find_rating("elo")
 
 
@@ -250,13 +263,158 @@ def test_every_system_rates_every_number_of_seats(name: str) -> None:
 
 
 def test_documented_parameters_are_the_defaults() -> None:
-    """The table of docs/ratings.md shows the defaults."""
+    """The tables of docs/ratings.md show the defaults of both systems."""
     page = (Path(__file__).parents[1] / "docs/ratings.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.*?) \| (.*?) \|", page, re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \| ([\d/., ]*?) \|", page, re.MULTILINE)
     shown = {
         name.strip("`"): float(Fraction(value))
         for names, values in rows
         for name, value in zip(names.split(", "), values.split(", "), strict=True)
     }
 
-    assert shown == pytest.approx(dataclasses.asdict(TrueSkill()))
+    assert shown == pytest.approx(dataclasses.asdict(TrueSkill()) | dataclasses.asdict(OpenSkill()))
+
+
+def test_two_sides_are_rated_as_the_package_rates_them() -> None:
+    """With one pass of messages two sides get what the package gives them, to its precision."""
+    random = Random(5)
+    environment = trueskill.TrueSkill(backend=None)
+    for _ in range(300):
+        one, other = (Skill(random.gauss(25, 6), random.uniform(0.5, 8)) for _ in range(2))
+        ranks = random.choice([(0, 1), (1, 0), (0, 0)])
+        ((up,), (down,)) = TrueSkill().update([[one], [other]], ranks)
+        groups = [(trueskill.Rating(*one),), (trueskill.Rating(*other),)]
+        ((first,), (second,)) = environment.rate(groups, ranks)
+        assert (*up, *down) == pytest.approx(
+            (first.mu, first.sigma, second.mu, second.sigma), abs=1e-4
+        )
+
+
+def test_openskill_rates_as_its_package() -> None:
+    """A win between new bots, and four in a row of places, get what the package gives."""
+    model = PlackettLuce()
+    for ranks in ([0, 1], [0, 1, 2, 3], [3, 0, 2, 1]):
+        after = OpenSkill().update([[NEW]] * len(ranks), ranks)
+        teams = [[model.rating()] for _ in ranks]
+        wanted = model.rate(teams, ranks=list(map(float, ranks)))
+        assert [skill for (skill,) in after] == [Skill(r.mu, r.sigma) for (r,) in wanted]
+
+
+@pytest.mark.parametrize("name", RATINGS)
+def test_ties_are_exact_in_every_system(name: str) -> None:
+    """Bots that tied come out equal to the last digit, wherever they sat."""
+    system = find_rating(name)
+    for ranks in permutations((0, 1, 1, 2)):
+        after = system.update([[system.start()]] * 4, ranks)
+        tied = [after[place][0] for place in range(4) if ranks[place] == 1]
+        assert tied[0] == tied[1]
+
+
+@pytest.mark.parametrize("name", RATINGS)
+def test_bots_with_the_same_results_have_the_same_rating(name: str) -> None:
+    """Two bots that the results do not tell apart are equal, though one played before the other."""
+    matches = [
+        match(1, "ac", (1, -1)),
+        match(2, "bd", (1, -1)),
+        match(3, "cb", (-1, 1)),
+        match(4, "da", (-1, 1)),
+        match(5, "cd", (3, -3)),
+    ]
+    skills = {rating.entrant: rating.skill for rating in fold(matches, find_rating(name))}
+
+    assert skills["a"] == skills["b"]
+    assert skills["c"] != skills["d"]
+
+
+def test_a_circle_of_wins_leaves_nobody_ahead_of_its_mirror() -> None:
+    """Two bots that beat each other once are equal, whoever won last."""
+    one, other = fold([match(1, "ab", (1, -1)), match(2, "ab", (-1, 1))], TrueSkill())
+
+    assert one.skill == other.skill
+
+
+def test_bots_with_other_opponents_are_no_exact_tie() -> None:
+    """As many wins against another opponent is another result."""
+    matches = [match(1, "cd", (1, -1)), match(2, "ac", (1, -1)), match(3, "bd", (1, -1))]
+    skills = {rating.entrant: rating.skill for rating in fold(matches, TrueSkill())}
+
+    assert skills["a"] != skills["b"]
+
+
+def test_changes_lead_from_match_to_match() -> None:
+    """Each change begins where the bot's last one ended, and the last ends at its rating."""
+    matches = [match(1, "ab", (1, -1)), match(2, "ca", (0, 0)), match(3, "bc", (2, -2))]
+    made = list(changes(reversed(matches), TrueSkill()))
+
+    assert [(each.number, each.entrant) for each in made] == [
+        (1, "a"),
+        (1, "b"),
+        (2, "c"),
+        (2, "a"),
+        (3, "b"),
+        (3, "c"),
+    ]
+    assert made[0].before == NEW
+    assert made[3].before == made[0].after
+    assert made[0].delta == made[0].after.mu - 3 * made[0].after.sigma
+    last = {each.entrant: each.after for each in made}
+    assert last == {rating.entrant: rating.skill for rating in fold(matches, TrueSkill())}
+
+
+def rated(**spans: tuple[float, float]) -> list[Rating]:
+    """Return ratings from their mu and sigma."""
+    return [Rating(name, Skill(*skill), 1) for name, skill in spans.items()]
+
+
+def test_groups_hold_those_whose_intervals_overlap() -> None:
+    """A chain of overlaps makes two groups, and the one in the middle is in both."""
+    groups = tie_groups(rated(a=(30, 1), b=(27, 1), c=(24, 1), d=(10, 1)))
+
+    assert groups == {"a": (0,), "b": (0, 1), "c": (1,)}
+
+
+def test_a_wide_interval_ties_bots_that_are_apart() -> None:
+    """A bot of which little is known is in the group of each, and these stay apart."""
+    groups = tie_groups(rated(a=(30, 1), b=(20, 1), new=(25, 8)))
+
+    assert groups == {"a": (0,), "b": (1,), "new": (0, 1)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_are_the_largest_sets_that_overlap(seed: int) -> None:
+    """Two bots share a group exactly if their intervals overlap, and no group is in another."""
+    random = Random(seed)
+    ratings = [
+        Rating(f"b{n}", Skill(random.uniform(0, 40), random.uniform(0.5, 4)), 1) for n in range(12)
+    ]
+    groups = tie_groups(ratings)
+    members: dict[int, set[str]] = {}
+    for name, numbers in groups.items():
+        assert list(numbers) == list(range(numbers[0], numbers[-1] + 1))
+        for number in numbers:
+            members.setdefault(number, set()).add(name)
+
+    for one, other in combinations(ratings, 2):
+        apart = abs(one.skill.mu - other.skill.mu) > one.margin + other.margin
+        shared = set(groups.get(one.entrant, ())) & set(groups.get(other.entrant, ()))
+        assert bool(shared) != apart
+    assert not any(one < other for one, other in permutations(members.values(), 2))
+
+
+def test_parameters_can_be_set_by_name() -> None:
+    """A system with parameters of a pool's own has these, and the defaults for the others."""
+    assert with_parameters("trueskill", {"beta": 1.0}) == TrueSkill(beta=1.0)
+    assert with_parameters("openskill", {}) == OpenSkill()
+
+
+def test_unknown_parameters_are_refused() -> None:
+    """A parameter that only the other system has is refused, and the known ones are named."""
+    with pytest.raises(RefusedError, match=r"no parameter 'draw_probability'; it has mu, sigma"):
+        with_parameters("openskill", {"draw_probability": 0.1})
+
+
+@pytest.mark.parametrize(("parameter", "value"), [("kappa", 0.0), ("beta", -1.0), ("mu", math.inf)])
+def test_impossible_parameters_of_openskill_are_refused(parameter: str, value: float) -> None:
+    """Parameters under which some result could not be rated are refused."""
+    with pytest.raises(RefusedError):
+        OpenSkill(**{parameter: value})

@@ -1,0 +1,300 @@
+"""Comparing two bots: batches until the test decides, and the lines that tell of it."""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+from arena import compare as comparing
+from arena.cli import main
+from arena.cli.compare import SprtWords, compare, lines
+from arena.compare import CompareOptions, Comparison, check_two_sides
+from arena.errors import RefusedError
+from arena.home import Home
+from arena.play import PlayOptions
+from arena.sprt import Sprt, Verdict
+from referee.record import read_record, verify_record
+from referee.results import TimeControl
+from referee.variants import VARIANTS
+
+ROOT = Path(__file__).parent.parent
+RANDOM = str(ROOT / "sample_bots" / "random")
+GREEDY = str(ROOT / "sample_bots" / "greedy")
+SEED = bytes(range(32))
+CAP = 60.0
+PROGRAM = "import sys; from arena.start import main; sys.exit(main())"
+
+
+def standing(
+    counts: Sequence[int], sprt: Sprt | None = None, *, decks: Sequence[tuple[int, int]] = ()
+) -> Comparison:
+    """Return how two sides stand after decks with 0 to 2 points, as engine testers count."""
+    legs = [(-1, -1), (-1, 0), (1, -1), (1, 0), (1, 1)]
+    played = [deck for deck, times in zip(legs, counts, strict=True) for _ in range(times)]
+    return Comparison(
+        sides=("new", "old"),
+        decks=tuple(tuple(map(Fraction, deck)) for deck in [*played, *decks]),
+        sprt=sprt or Sprt(elo0=0, elo1=10),
+    )
+
+
+@pytest.fixture(name="short")
+def _short() -> Iterator[Path]:
+    """A folder with a path short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix="cmp-") as folder:
+        yield Path(folder)
+
+
+def options(**changes: Any) -> CompareOptions:
+    """Return a comparison in batches of 10 decks."""
+    play = PlayOptions(
+        bots=("new", "old"),
+        seed=SEED,
+        time=TimeControl(),
+        rules=VARIANTS["bura"],
+        variant="bura",
+        decks=10,
+    )
+    values = {"play": play, "sprt": Sprt(elo0=0, elo1=50), "max_decks": 25}
+    return CompareOptions(**{**values, **changes})
+
+
+class Played:
+    """Stands in for playing: every deck of every match has the same scores."""
+
+    def __init__(self, *legs: int) -> None:
+        self.legs = legs
+        self.matches: list[PlayOptions] = []
+
+    def gather(self, *_: object) -> tuple[str, ...]:
+        """Find whoever is asked for."""
+        return ("new", "old")
+
+    def play_match(self, match: PlayOptions, *_: object) -> SimpleNamespace:
+        """Return a report of a match in which the first bot scored these legs."""
+        self.matches.append(match)
+        deals = [
+            SimpleNamespace(deck=deck, leg=leg, scores=(Fraction(score), Fraction(-score)))
+            for leg, score in enumerate(self.legs)
+            for deck in range(match.decks)
+        ]
+        spec = SimpleNamespace(match_format="series", legs=len(self.legs), decks=match.decks)
+        faults = [SimpleNamespace(entrant=1)]
+        result = SimpleNamespace(spec=spec, deals=deals, faults=faults, conditions="")
+        return SimpleNamespace(
+            labels=("new", "old"),
+            sides=(),
+            match=SimpleNamespace(result=result, milliseconds=1000),
+        )
+
+
+@pytest.fixture(name="replaced")
+def _replaced(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Played:
+    played = Played(*request.param)
+    monkeypatch.setattr(comparing.playing, "gather", played.gather)
+    monkeypatch.setattr(comparing.playing, "play_match", played.play_match)
+    return played
+
+
+@pytest.mark.parametrize("replaced", [(1, 1)], indirect=True)
+@pytest.mark.usefixtures("replaced")
+def test_it_stops_when_the_test_decides(tmp_path: Path) -> None:
+    """A bot that wins every deal is found better after as few batches as the test needs."""
+    stood = list(comparing.compare(Home(tmp_path), options(max_decks=1000), "process"))
+
+    assert [each.verdict for each in stood[:-1]] == [Verdict.CONTINUE] * (len(stood) - 1)
+    assert stood[-1].verdict is Verdict.H1
+    assert len(stood[-1].decks) == 10 * len(stood) < 100
+    assert (stood[-1].faults, stood[-1].milliseconds) == ((0, len(stood)), 1000 * len(stood))
+
+
+@pytest.mark.parametrize("replaced", [(1, -1)], indirect=True)
+def test_it_stops_at_the_limit(replaced: Played, tmp_path: Path) -> None:
+    """Undecided, it plays exactly the decks allowed, each batch a match of its own number."""
+    *_, last = comparing.compare(Home(tmp_path), options(), "process")
+
+    assert (len(last.decks), last.verdict) == (25, Verdict.CONTINUE)
+    assert [(match.match, match.decks, match.seed) for match in replaced.matches] == [
+        (0, 10, SEED),
+        (1, 10, SEED),
+        (2, 5, SEED),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo", "normalised", "superiority"),
+    [
+        # Lines of fastchess for matches of two engines.
+        ((1, 11, 47, 25, 16), (77.71, 33.03), (117.50, 48.15), 1.0),
+        ((1, 15, 25, 33, 26), (123.02, 40.58), (159.46, 48.15), 1.0),
+        ((1, 24, 42, 25, 8), (26.11, 31.23), (40.51, 48.15), 0.9504),
+    ],
+)
+def test_numbers_are_those_of_fastchess(
+    counts: tuple[int, ...],
+    elo: tuple[float, float],
+    normalised: tuple[float, float],
+    superiority: float,
+) -> None:
+    """On the same counts Elo and nElo are the published ones; intervals are by Student's t."""
+    found = standing(counts)
+
+    assert found.points == counts
+    assert found.elo[0] == pytest.approx(elo[0], abs=0.006)
+    assert found.elo[1] == pytest.approx(elo[1], rel=0.03)
+    assert found.normalised_elo == pytest.approx(normalised, abs=0.006)
+    assert found.per_deal.superiority == pytest.approx(superiority, abs=0.003)
+
+
+def test_lines_are_those_engine_testers_know() -> None:
+    """The status is told in the words and the order of fastchess."""
+    said = lines(standing((1, 11, 47, 25, 16)), "bura")
+
+    assert [line.partition(":")[0] for line in said[1:]] == [
+        "Elo",
+        "LOS",
+        "Deals",
+        "Ptnml(0-2)",
+        "LLR",
+    ]
+    assert said[0].startswith("Results of new vs old (bura, 100 decks in ")
+    assert said[1].startswith("Elo: 77.71 +/- 33.")
+    assert said[1].endswith("nElo: 117.50 +/- 48.15")
+    assert said[2].endswith("DrawRatio: 47.00%, DecksRatio: 3.42")
+    assert said[4].startswith("Ptnml(0-2): [1, 11, 47, 25, 16], PerDeal: +0.")
+    assert said[5] == "LLR: 1.71 (57.9%) (-2.94, 2.94) [0.00, 10.00]"
+
+
+def test_scores_count_not_only_wins() -> None:
+    """A bot that wins as often but loses doubles is behind by score, though level by deals."""
+    found = standing((0, 0, 0, 0, 0), decks=[(1, -2), (-2, 1), (1, -3), (1, -2)])
+
+    assert found.elo[0] == 0
+    assert found.per_deal.mean < 0
+    assert found.ratio < 0
+    assert found.deck_outcomes == (0, 0, 4)
+
+
+def test_without_spread_there_is_no_normalised_elo() -> None:
+    """Decks that all score alike leave Elo without bounds, and the lines can still be told."""
+    found = standing((0, 0, 0, 0, 9))
+
+    assert found.elo[1] is None
+    assert found.normalised_elo[0] is None
+    assert "Elo: inf +/- -" in lines(found, "bura")[1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--sprt", "elo0=-5 elo1=10 alpha=0.1 beta=0.2"],
+        ["--sprt", "elo0=-5", "elo1=10", "alpha=0.1", "beta=0.2"],
+        ["--sprt=elo0=-5", "elo1=10", "beta=0.2", "alpha=0.1"],
+        ["--sprt", "elo1=10", "beta=0.2", "alpha=0.1", "elo0=-5", "--json"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_words_of_the_test_need_no_quotes(words: list[str], *, first: bool) -> None:
+    """The four words are taken quoted or not, before the bots or after them, in any order."""
+    line = [*words, "new", "old"] if first else ["new", "old", *words]
+
+    context = compare.make_context("compare", line)
+
+    assert context.params["sprt"] == Sprt(elo0=-5, elo1=10, alpha=0.1, beta=0.2)
+    assert (context.params["one"], context.params["other"]) == ("new", "old")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("elo2=5", "'elo2=5' is not one of elo0= elo1= alpha= beta="),
+        ("elo0=5 elo0=6", "each once"),
+        ("elo1=much", "expected a number"),
+        ("bounds", "is not one of"),
+    ],
+)
+def test_other_words_are_usage_errors(words: str, reason: str) -> None:
+    """A word that is none of the four, or no number, is refused with what was expected."""
+    with pytest.raises(click.UsageError, match=reason):
+        SprtWords().convert(words, None, None)
+
+
+def test_more_than_two_sides_are_refused() -> None:
+    """Three against each other are no comparison; two pairs are."""
+    check_two_sides(2, ())
+    check_two_sides(4, (0, 1, 0, 1))
+    with pytest.raises(RefusedError, match="compare two bots, or two pairs"):
+        check_two_sides(3, ())
+
+
+def test_bots_are_compared_through_real_matches(
+    short: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the command line to records that hold under the seed, one for each batch."""
+    records = short / "records"
+    words = ["--sandbox", "process", "--batch", "2", "--max-decks", "3", "--seed", SEED.hex()]
+    home = ["--home", str(short / "home")]
+    line = ["compare", GREEDY, RANDOM, *words, "--records", str(records), *home]
+
+    assert main([*line, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+
+    assert (said["names"], said["decks"], said["deals"]) == (["greedy", "random"], 3, 6)
+    assert said["verdict"] == "continue"
+    assert set(compare.fields) >= {  # type: ignore[attr-defined]
+        name if not isinstance(value, list) else f"{name}[]"
+        for name, value in said.items()
+        if name != "sprt"
+    }
+    kept = sorted(records.iterdir())
+    assert [read_record(path).match for path in kept] == [0, 1]
+    assert all(verify_record(path, SEED).ok for path in kept)
+    totals = sum(read_record(path).totals[0] for path in kept)
+    assert said["per_deal"] == pytest.approx(float(totals) / 6)
+    assert main(line) == 2
+    assert "exists" in capsys.readouterr().err
+
+
+def test_pairs_are_compared_as_sides(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two pairs play four rotations of a deck, and are told of under both names."""
+    line = ["compare", f"{GREEDY}+{GREEDY}", f"{RANDOM}+{RANDOM}", "--variant", "burkozyol-pairs"]
+    words = ["--sandbox", "process", "--batch", "2", "--max-decks", "2", "--seed", "1", "--json"]
+
+    assert main([*line, *words, "--home", str(short / "home")]) == 0
+    said = json.loads(capsys.readouterr().out)
+
+    assert said["names"] == ["greedy#1+greedy#2", "random#1+random#2"]
+    assert (said["decks"], said["deals"], len(said["points"])) == (2, 8, 9)
+
+
+def test_an_interruption_ends_with_130(short: Path) -> None:
+    """Ctrl-C in the middle ends with its exit code, after the lines of what was played."""
+    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2"]
+    hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short / "home")]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *line, *hypotheses],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=short,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for said in process.stderr:
+            if said.startswith("LLR"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=CAP)
+
+    assert process.returncode == 130
+    assert out == ""
+    assert err.endswith("interrupted\n")

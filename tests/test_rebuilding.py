@@ -1,0 +1,193 @@
+"""Rebuilding: the same digits from the same results, and results that agree with their records."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import stores
+from sqlmodel import select
+from test_record import play_with_faults, spec
+
+from arena.cli import main
+from arena.home import Home
+from arena.ledger import StoredFault, StoredResult, finish
+from arena.rebuilding import check_records, rebuild
+from arena.results_queries import result_rows
+from arena.runner import deal_table
+from arena.store import Store
+from arena.tables import FaultRow, Result
+from referee.record import write_record
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path: Path) -> Iterator[Store]:
+    """An arena with two matches, their records on disk, faults in both."""
+    with Store.open(Home(tmp_path)) as store:
+        number = stores.add_tournament(store, matches=2)
+        for match in (1, 2):
+            keep(store, number, match)
+        yield store
+
+
+def keep(store: Store, tournament: int, match: int) -> None:
+    """Play a match with faults and store what it came to, as a worker does."""
+    result = play_with_faults(spec(decks=3 + match, match=match))
+    path = store.home.records / f"{match}.jsonl"
+    sha256 = write_record(path, result.spec, result)
+    stored = StoredResult(
+        decks=deal_table(result),
+        totals=result.totals,
+        conditions="",
+        milliseconds=5,
+        record=str(path.relative_to(store.home.path)),
+        record_sha256=sha256,
+        faults=tuple(
+            StoredFault(
+                leg=each.leg,
+                deal=each.deal,
+                seat=each.fault.seat,
+                position=each.entrant,
+                kind=each.fault.kind,
+                detail=each.fault.detail,
+            )
+            for each in result.faults
+        ),
+    )
+    assert finish(store, stores.lease(store, tournament), stored, [])
+
+
+def spoil(store: Store, match: int, **values: object) -> None:
+    """Change the stored result of a match behind the arena's back."""
+    with store.write() as session:
+        row = session.get_one(Result, match)
+        for name, value in values.items():
+            setattr(row, name, value)
+        session.add(row)
+
+
+def test_results_agree_with_their_records(store: Store) -> None:
+    """What a worker stores is what the record says: scores, totals, sides and faults."""
+    rows = result_rows(store, 1)
+
+    assert all(row.values.faults for row in rows)
+    assert check_records(store) == ()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("totals", '["1", "-1"]'),
+        ("decks", '[[["1", "-1"]]]'),
+        ("sides", "0 1"),
+    ],
+)
+def test_a_changed_result_is_found_and_put_right(store: Store, field: str, value: str) -> None:
+    """A result that departs from its record is named, with both values, and can be restored."""
+    before = rebuild(store).digest
+    kept = result_rows(store, 1)
+    spoil(store, 2, **{field: value})
+
+    (found,) = check_records(store)
+    assert (found.match, found.field, found.stored, found.fixed) == ("cup/2", field, value, False)
+    (fixed,) = check_records(store, fix=True)
+
+    assert fixed.fixed
+    assert check_records(store) == ()
+    assert result_rows(store, 1) == kept
+    assert rebuild(store).digest == before
+
+
+def test_lost_faults_are_put_right(store: Store) -> None:
+    """Faults that are gone from the database come back from the record."""
+    kept = result_rows(store, 1)
+    with store.write() as session:
+        for fault in session.exec(select(FaultRow).where(FaultRow.match_id == 1)):
+            session.delete(fault)
+
+    (found,) = check_records(store, ["cup"], fix=True)
+
+    assert found.field == "faults"
+    assert result_rows(store, 1) == kept
+
+
+def test_a_changed_record_is_not_believed(store: Store) -> None:
+    """A record with other bytes than were recorded is reported, and nothing is taken from it."""
+    path = store.home.records / "1.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"claim"', b'"draw"'))
+    kept = result_rows(store, 1)
+
+    (found,) = check_records(store, fix=True)
+
+    assert (found.match, found.field, found.fixed) == ("cup/1", "record_sha256", False)
+    assert result_rows(store, 1) == kept
+
+
+def test_a_missing_record_is_reported(store: Store) -> None:
+    """A record that is gone is a difference like any other."""
+    (store.home.records / "2.jsonl").unlink()
+
+    (found,) = check_records(store)
+
+    assert (found.match, found.field) == ("cup/2", "record")
+    assert found.record == "nothing: No such file or directory"
+
+
+def test_the_digest_knows_every_result(store: Store) -> None:
+    """Another score gives other digests, of the tournament and of its pool."""
+    before = rebuild(store)
+    decks = json.loads(result_rows(store, 1)[0].values.decks)
+    decks[0][0] = ["41", "-41"]
+    spoil(store, 1, decks=json.dumps(decks))
+    after = rebuild(store)
+
+    assert [each.results for each in before.tournaments + before.pools] == [2, 2]
+    assert after.tournaments[0].digest != before.tournaments[0].digest
+    assert after.pools[0].digest != before.pools[0].digest
+    assert after.digest != before.digest
+
+
+def test_order_of_arrival_does_not_change_the_digest(tmp_path: Path, store: Store) -> None:
+    """The same results recorded in the other order are rebuilt to the same digest."""
+    with Store.open(Home(tmp_path / "other")) as other:
+        number = stores.add_tournament(other, matches=2)
+        leases = [stores.lease(other, number) for _ in range(2)]
+        assert rebuild(other).digest != rebuild(store).digest
+        source = {row.number: row for row in result_rows(store, 1)}
+        for lease in reversed(leases):
+            assert finish(other, lease, stores.result(), [])
+        for lease in leases:
+            values = source[lease.number].values
+            spoil(other, lease.match_id, decks=values.decks, totals=values.totals)
+            with other.write() as session:
+                session.add_all(
+                    FaultRow(
+                        match_id=lease.match_id,
+                        attempt=lease.attempt,
+                        leg=fault.leg,
+                        deal=fault.deal,
+                        seat=fault.seat,
+                        position=fault.position,
+                        kind=fault.kind,
+                        detail=fault.detail,
+                    )
+                    for fault in values.faults
+                )
+        assert rebuild(other) == rebuild(store)
+
+
+def test_the_command_ends_with_1_where_a_difference_stays(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code says whether results and records agree now; the digest is printed anyhow."""
+    home = ["--home", str(store.home.path)]
+    assert main(["rebuild", "--json", *home]) == 0
+    before = json.loads(capsys.readouterr().out)
+    spoil(store, 1, totals='["9", "-9"]')
+
+    assert main(["rebuild", "cup", "--records", *home]) == 1
+    assert 'cup/1, totals: stored ["9", "-9"], the record says' in capsys.readouterr().err
+    assert main(["rebuild", "--records", "--fix", *home]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"digest {before['digest']}"
+    assert main(["rebuild", "--fix", *home]) == 2
+    assert "add --records" in capsys.readouterr().err

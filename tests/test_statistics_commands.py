@@ -1,0 +1,226 @@
+"""`arena stats` and `arena rankings` from the command line, over stored matches with records."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import stores
+from test_rebuilding import keep
+
+from arena.cli import main
+from arena.cli.rankings import Until
+from arena.home import Home
+from arena.store import Store
+from arena.tables import Tournament
+from referee.variants import VARIANTS
+
+DAY = 86_400
+
+
+@pytest.fixture(name="home")
+def _home(tmp_path: Path) -> list[str]:
+    """The words that name an arena in which two matches were recorded on two days."""
+    hours = stores.Hours()
+    with Store.open(Home(tmp_path), clock=hours) as store:
+        number = stores.add_tournament(store, matches=2)
+        with store.write() as session:
+            row = session.get_one(Tournament, number)
+            row.rules = json.dumps(VARIANTS["bura"].to_dict())
+            session.add(row)
+        for match in (1, 2):
+            hours.seconds = match * DAY
+            keep(store, number, match)
+    return ["--home", str(tmp_path)]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must succeed; return what it printed."""
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, str]]:
+    """Return the rows that a command prints as comma-separated values."""
+    return list(csv.DictReader(io.StringIO(printed(capsys, *words, "--csv"))))
+
+
+def read(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """Return what a command prints as JSON."""
+    return json.loads(printed(capsys, *words, "--json"))
+
+
+def test_rankings_are_the_same_in_every_form(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The table, JSON and comma-separated values hold the same ratings, to their digits."""
+    text = printed(capsys, "rankings", *home).splitlines()
+    found = read(capsys, "rankings", *home)
+    listed = rows(capsys, "rankings", *home)
+
+    assert [float(row["rating"]) for row in listed] == [row["rating"] for row in found]
+    assert [row["name"] for row in listed] == [row["name"] for row in found]
+    for line, row in zip(text[1:], found, strict=False):
+        assert line.split()[:4] == [
+            str(row["rank"]),
+            row["name"],
+            f"{row['rating']:.2f}",
+            f"{row['margin']:.2f}",
+        ]
+        assert row["rating"] == row["mu"] - 3 * row["sigma"]
+    assert text[-1].startswith("trueskill over 2 matches: mu 25, sigma 8.333, beta 4.167, ")
+
+
+def test_two_forms_at_once_are_a_usage_error(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever asks for JSON and for comma-separated values is told to choose."""
+    for words in (["rankings"], ["stats", "cup"]):
+        assert main([*words, "--json", "--csv", *home]) == 2
+        assert "exclude each other" in capsys.readouterr().err
+
+
+def test_bots_that_cannot_be_told_apart_share_a_letter(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After two matches of two bots both stand in group a."""
+    assert [row["tied"] for row in read(capsys, "rankings", *home)] == [[0], [0]]
+    lines = printed(capsys, "rankings", *home).splitlines()
+    assert [line.split()[6] for line in lines[1:3]] == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("date", "games"),
+    [
+        ("1970-01-01", 0),
+        ("1970-01-02", 1),
+        ("1970-01-02T00:00", 1),
+        ("1970-01-01T23:59:59", 0),
+        ("1970-01-02T01:00+02:00", 0),
+        ("1970-01-03", 2),
+    ],
+)
+def test_rankings_can_be_those_of_a_day(
+    home: list[str], capsys: pytest.CaptureFixture[str], date: str, games: int
+) -> None:
+    """A date counts to the end of its day in UTC, a time to the second it names."""
+    for words in (["rankings"], ["rankings", "--tournament", "cup"]):
+        found = read(capsys, *words, "--at", date, *home)
+        assert [row["games"] for row in found] == [games, games]
+
+
+def test_what_is_no_date_is_a_usage_error() -> None:
+    """A date that cannot be read is refused with one that could."""
+    with pytest.raises(click.UsageError, match="'yesterday' is no date; give 2026-05-31"):
+        Until().convert("yesterday", None, None)
+
+
+def test_changes_of_a_bot_lead_to_its_rating(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every match's change is listed, in every form, and they add up to the rating."""
+    for row in read(capsys, "rankings", "--changes", *home):
+        assert [change["match"] for change in row["changes"]] == ["cup/1", "cup/2"]
+        assert sum(change["change"] for change in row["changes"]) == pytest.approx(row["rating"])
+        assert row["changes"][0]["after"] == row["changes"][1]["before"]
+    listed = rows(capsys, "rankings", "--changes", *home)
+    assert [row["match"] for row in listed] == ["cup/1", "cup/1", "cup/2", "cup/2"]
+    assert float(listed[0]["before.mu"]) == 25
+    assert "cup/2" in printed(capsys, "rankings", "--changes", *home)
+
+
+def test_parameters_can_be_tried(home: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Another system or parameter moves ratings in this one answer, and nothing else."""
+    before = read(capsys, "rankings", *home)
+    tried = read(capsys, "rankings", "--tau", "1", "--beta", "2", *home)
+    other = read(capsys, "rankings", "--rating", "openskill", *home)
+
+    assert tried[0]["sigma"] != before[0]["sigma"]
+    assert other[0]["sigma"] != before[0]["sigma"]
+    assert read(capsys, "rankings", *home) == before
+    assert main(["rankings", "--rating", "openskill", "--draw-probability", "0.1", *home]) == 2
+    assert "no parameter 'draw_probability'" in capsys.readouterr().err
+
+
+def test_an_empty_pool_names_the_others(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing was played with so many seats, the line says with how many it was."""
+    assert main(["rankings", "--seats", "3", *home]) == 0
+    said = capsys.readouterr()
+
+    assert said.out == ""
+    assert "no tournaments of bura with 3 seats (series)" in said.err
+    assert "there are tournaments of bura with 2 seats (series)" in said.err
+
+
+def test_statistics_hold_what_was_recorded(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Meetings, reasons, seats and luck come from the results and records of the tournament."""
+    found = read(capsys, "stats", "cup", *home)
+    table = {row["name"]: row for row in read(capsys, "rankings", *home)}
+    deals = 2 * (4 + 5)
+
+    assert [row["per_deal"] for row in found["bots"]] == [
+        table[row["name"]]["per_deal"] for row in found["bots"]
+    ]
+    one, other = found["meetings"]
+    assert (one["name"], one["opponent"]) == (other["opponent"], other["name"])
+    assert one["per_deal"] == -other["per_deal"]
+    assert one["superiority"] + other["superiority"] == pytest.approx(1)
+    for bot in table:
+        mine = [each for each in found["endings"] if each["name"] == bot]
+        assert sum(each["won"] + each["lost"] + each["level"] for each in mine) == deals
+    assert "fault" in {each["reason"] for each in found["endings"]}
+    assert [each["place"] for each in found["lead"]] == [0, 1]
+    assert found["lead"][0]["per_deal"] == pytest.approx(-found["lead"][1]["per_deal"])
+    assert 0 <= found["luck"]["share"] <= 1
+    assert found["missing"] == []
+
+
+def test_statistics_are_printed_in_parts(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The parts follow each other, and --csv holds the meetings alone."""
+    text = printed(capsys, "stats", "cup", *home)
+    meetings = rows(capsys, "stats", "cup", *home)
+
+    heads = ["Name", "Opponent", "No", "Deals by reason", "first to lead", "luck of the deal: "]
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+    assert [row["name"] for row in meetings] == ["anna@1", "boris@1"]
+    assert list(meetings[0]) == list(read(capsys, "stats", "cup", *home)["meetings"][0])
+
+
+def test_a_lost_record_costs_only_what_it_held(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without one record the others still tell of reasons and seats, and the match is named."""
+    before = read(capsys, "stats", "cup", *home)
+    (Path(home[1]) / "records" / "2.jsonl").unlink()
+
+    after = read(capsys, "stats", "cup", *home)
+
+    assert after["missing"] == ["cup/2"]
+    assert after["meetings"] == before["meetings"]
+    assert after["lead"][0]["decks"] == 4
+    assert main(["stats", "cup", *home]) == 0
+    assert "records that cannot be read: cup/2" in capsys.readouterr().err
+
+
+def test_a_tournament_without_results_has_no_statistics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before the first match there is nothing to tell, and that is no error."""
+    with Store.open(Home(tmp_path)) as store:
+        stores.add_tournament(store)
+
+    found = read(capsys, "stats", "cup", "--home", str(tmp_path))
+    assert [row["per_deal"] for row in found["bots"]] == [None, None]
+    assert found["meetings"] == found["endings"] == found["lead"] == []
+    assert found["luck"]["share"] is None
+    assert printed(capsys, "stats", "cup", "--home", str(tmp_path)).startswith("Name")
