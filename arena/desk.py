@@ -15,6 +15,7 @@ from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
 from arena.infos import ReasonKind, Seeding
+from arena.plan_queries import count_changes, plan_of
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Change, Entrant, Match
 
@@ -61,7 +62,7 @@ class Desk:
                 planning.plan_anew(session, row)
             elif not is_over:
                 session.flush()
-                formats.check(row.format, queries.plan_of(session, row))
+                formats.check(row.format, plan_of(session, row))
 
     @property
     def tournament_id(self) -> int:
@@ -238,7 +239,7 @@ class Desk:
         self.session.add(
             Change(
                 tournament_id=self.tournament_id,
-                number=queries.count_changes(self.session, self.tournament_id) + 1,
+                number=count_changes(self.session, self.tournament_id) + 1,
                 kind=kind,
                 reason_kind=why,
                 bot_version_id=queries.find_version(self.session, bot),
