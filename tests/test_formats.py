@@ -1,11 +1,20 @@
+"""One suite over every registered format; what is a format's own has a file of its own."""
+
 import json
+import os
+import random
+import subprocess
+import sys
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedules import better_seed, by_chance, join, leave, play
 
 from arena.errors import RefusedError
 from arena.formats import (
@@ -20,37 +29,335 @@ from arena.formats import (
     Plan,
     Results,
     Schedule,
+    Totals,
     UnknownFormatError,
+    check,
+    check_entry,
+    expected_matches,
     find_format,
+    ranking,
     schedule,
 )
 from arena.formats.pairs import between_pairs
 
-plans = st.builds(
-    Plan,
-    entrants=st.integers(4, 9),
-    seats=st.integers(2, 4),
-    rounds=st.integers(1, 3),
-    seed=st.binary(min_size=32, max_size=32),
-)
+MOST_PLAYED = 40
+"""Matches after which a made-up tournament is broken off: a ladder has no end."""
 
 
 def plan(
-    entrants: int, *, seats: int = 2, rounds: int = 1, partners: Partners = Partners.NONE
+    entrants: int,
+    *,
+    seats: int = 2,
+    rounds: int | None = None,
+    partners: Partners = Partners.NONE,
+    seed: int = 0,
 ) -> Plan:
-    """Plan a tournament with a seed of zeros."""
-    return Plan(entrants=entrants, seats=seats, rounds=rounds, seed=bytes(32), partners=partners)
+    """Plan a tournament whose seed repeats one byte."""
+    return Plan(
+        entrants=entrants, seats=seats, rounds=rounds, seed=bytes([seed]) * 32, partners=partners
+    )
+
+
+def accepted(name: str, whole: Plan) -> bool:
+    """Tell whether a format holds a plan."""
+    try:
+        check(name, whole)
+    except RefusedError:
+        return False
+    return True
+
+
+def shapes(name: str) -> list[tuple[int, Partners]]:
+    """Return the seats and partners that a format can do with."""
+    asked = [(seats, Partners.NONE) for seats in (2, 3, 4, 6)]
+    asked += [(4, Partners.ROTATING), (4, Partners.FIXED)]
+    return [
+        (seats, partners)
+        for seats, partners in asked
+        if accepted(name, plan(12, seats=seats, partners=partners))
+    ]
+
+
+CASES = [(name, *shape) for name in sorted(FORMATS) for shape in shapes(name)]
+every_case = pytest.mark.parametrize(("name", "seats", "partners"), CASES)
+
+
+@dataclass
+class Course:
+    """A tournament as an arena runs it: results in any order, entrants that come and leave."""
+
+    name: str
+    plan: Plan
+    lot: random.Random
+    results: dict[int, Totals | None]
+    made: Schedule
+
+    @property
+    def open(self) -> list[Pairing]:
+        """The pairings without a result."""
+        return [pairing for pairing in self.made.pairings if pairing.number not in self.results]
+
+    def finish(self) -> None:
+        """Give any one of the open matches a result."""
+        pairing = self.lot.choice(self.open)
+        totals = tuple(Fraction(self.lot.randrange(3)) for _ in pairing.seats)
+        self.results[pairing.number] = totals
+
+    def change(self) -> None:
+        """Let somebody come or leave, if the format has room."""
+        held = len(self.made.pairings)
+        fixed = self.plan.partners is Partners.FIXED
+        new = self.plan.ever_entered
+        present = sorted(set(range(new)) - self.plan.left)
+        changes = [leave(self.lot.choice(present), held)] if self.lot.random() < 0.6 else []
+        if not changes or self.lot.random() < 0.5:
+            changes += [join(new + more, held) for more in range(1 + fixed)]
+        changed = replace(self.plan, changes=(*self.plan.changes, *changes))
+        if len(present) < self.plan.seats + 2 or not accepted(self.name, changed):
+            return
+        self.plan = changed
+        for pairing in self.open:
+            if self.plan.left & set(pairing.seats) and self.lot.random() < 0.8:
+                self.results[pairing.number] = None
+
+    def ask(self) -> None:
+        """Ask the format again: what it gave is given again."""
+        now = schedule(self.name, self.plan, self.results)
+        assert now.pairings[: len(self.made.pairings)] == self.made.pairings
+        assert now.byes[: len(self.made.byes)] == self.made.byes
+        self.made = now
+
+
+def run(name: str, whole: Plan, seed: int, *, changes: bool) -> Iterator[Course]:
+    """Run a tournament of made-up results, stopping whenever the format was asked again."""
+    lot = random.Random(seed)
+    course = Course(name, whole, lot, {}, schedule(name, whole, {}))
+    while course.open and len(course.results) < MOST_PLAYED:
+        for _ in range(lot.randrange(1, 2 + len(course.open))):
+            course.finish()
+            if not course.open:
+                break
+        course.ask()
+        if changes and lot.random() < 0.3:
+            course.change()
+            course.ask()
+        yield course
+
+
+@every_case
+@given(data=st.data())
+@settings(max_examples=6, deadline=None)
+def test_what_was_paired_stays_whatever_comes_in_and_whoever_comes_or_leaves(
+    name: str, seats: int, partners: Partners, data: st.DataObject
+) -> None:
+    """Results in any order, late entries and withdrawals only add pairings to the end."""
+    entrants = data.draw(st.integers(seats, 9).filter(lambda n: partners != "fixed" or n % 2 == 0))
+    whole = plan(entrants, seats=seats, partners=partners, seed=data.draw(st.integers(0, 255)))
+    script = data.draw(st.integers(0, 1_000_000))
+    asked = 0
+    for course in run(name, whole, script, changes=True):
+        asked += 1
+        numbers = [pairing.number for pairing in course.made.pairings]
+        assert numbers == list(range(1, len(numbers) + 1))
+        for pairing in course.made.pairings:
+            assert len(set(pairing.seats)) == seats
+            assert set(pairing.seats) <= set(range(course.plan.ever_entered))
+    assert asked
+
+
+@every_case
+def test_who_left_is_paired_no_more(name: str, seats: int, partners: Partners) -> None:
+    """Every pairing made after a withdrawal is without who withdrew."""
+    for seed in range(3):
+        whole = plan(8, seats=seats, partners=partners, seed=seed)
+        for course in run(name, whole, seed, changes=True):
+            for change in course.plan.changes:
+                if change.kind is ChangeKind.LEAVE:
+                    after = course.made.pairings[change.after :]
+                    assert all(change.entrant not in pairing.seats for pairing in after)
+
+
+@every_case
+def test_the_order_of_arrival_does_not_matter(name: str, seats: int, partners: Partners) -> None:
+    """A tournament resumed from any results, told in any order, is the same."""
+    whole = plan(8, seats=seats, partners=partners, seed=5)
+    for course in run(name, whole, 11, changes=False):
+        turned = list(course.results.items())
+        course.lot.shuffle(turned)
+        assert schedule(name, whole, dict(turned)) == course.made
+        assert ranking(name, whole, dict(turned)) == ranking(name, whole, course.results)
+
+
+@every_case
+@pytest.mark.parametrize("entrants", [2, 3, 4, 5, 6, 7, 13])
+def test_everybody_is_seated_and_the_end_comes(
+    name: str, seats: int, partners: Partners, entrants: int
+) -> None:
+    """Any number of entrants plays to the end; all meet somebody, nobody itself."""
+    if entrants < seats or (partners is Partners.FIXED and entrants % 2):
+        return
+    whole = plan(entrants, seats=seats, partners=partners)
+    expected = expected_matches(name, whole)
+    most = MOST_PLAYED if expected is None else expected
+    made, results = play(name, whole, matches=most)
+    assert {one for pairing in made.pairings for one in pairing.seats} == set(range(entrants))
+    assert made.complete == (expected is not None)
+    assert len(made.pairings) == len(results) == most or expected is None
+
+
+@every_case
+def test_seats_and_byes_are_shared_out(name: str, seats: int, partners: Partners) -> None:
+    """In all formats but knock-outs, in which the better are spared, nobody has two byes more."""
+    entrants = 11 if partners is not Partners.FIXED else 14
+    whole = plan(entrants, seats=seats, partners=partners)
+    made, _ = play(name, whole, by_chance(2), matches=100)
+    sat = Counter(
+        (one, seat) for pairing in made.pairings for seat, one in enumerate(pairing.seats)
+    )
+    for one in range(entrants):
+        if partners is not Partners.FIXED:
+            often = [sat[one, seat] for seat in range(seats)]
+            assert max(often) - min(often) <= 3
+    if not any(pairing.stage for pairing in made.pairings):
+        byes = Counter(bye.entrant for bye in made.byes)
+        out = [byes[one] for one in range(entrants)]
+        assert max(out) - min(out) <= 1
+
+
+@every_case
+def test_a_ranking_names_everybody_once(name: str, seats: int, partners: Partners) -> None:
+    """From the start to the end, ranks begin at 1, never fall, and count those above."""
+    whole = plan(8, seats=seats, partners=partners)
+    units = 4 if partners is Partners.FIXED else 8
+    assert {place.rank for place in ranking(name, whole, {})} >= {1}
+    for course in run(name, whole, 3, changes=False):
+        places = ranking(name, whole, course.results)
+        assert sorted(place.entrant for place in places) == list(range(units))
+        assert places[0].rank == 1
+        for row, (above, below) in enumerate(pairwise(places), start=2):
+            assert below.rank in (above.rank, row)
+        assert len({tuple(heading for heading, _ in place.columns) for place in places}) == 1
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-@given(plan=plans)
-def test_pairings_are_numbered_from_one_and_seat_nobody_twice(name: str, plan: Plan) -> None:
-    """Every format numbers its pairings without gaps and seats different entrants."""
-    pairings = schedule(name, plan, {}).pairings
-    assert [pairing.number for pairing in pairings] == list(range(1, len(pairings) + 1))
-    for pairing in pairings:
-        assert len(set(pairing.seats)) == plan.seats
-        assert set(pairing.seats) <= set(range(plan.entrants))
+def test_the_best_comes_out_first(name: str) -> None:
+    """If the better of two always wins, the first named wins the tournament."""
+    seats, partners = shapes(name)[0]
+    whole = plan(8, seats=seats, partners=partners)
+    _, results = play(name, whole, better_seed, matches=200)
+    assert ranking(name, whole, results)[0].entrant == 0
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("entrants", [33, 200])
+def test_large_fields_are_held(name: str, entrants: int) -> None:
+    """Up to two hundred entrants are paired, and what was paired stays."""
+    seats, partners = shapes(name)[0]
+    whole = plan(entrants, seats=seats, partners=partners)
+    before = schedule(name, whole, {})
+    made, results = play(name, whole, by_chance(1), matches=250)
+    assert made.pairings[: len(before.pairings)] == before.pairings
+    assert {pairing.number for pairing in made.pairings} >= set(results)
+    assert len(ranking(name, whole, results)) == entrants
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_refused_plan_is_refused_by_every_door(name: str) -> None:
+    """What the check refuses is neither scheduled nor ranked nor counted."""
+    refused = plan(9, seats=7)
+    for door in (
+        lambda: check(name, refused),
+        lambda: schedule(name, refused, {}),
+        lambda: ranking(name, refused, {}),
+        lambda: expected_matches(name, refused),
+    ):
+        if name == "round-robin":
+            door()
+            continue
+        with pytest.raises(RefusedError):
+            door()
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_format_explains_itself(name: str) -> None:
+    """One sentence, and a paragraph that says what happens to late entries and who leaves."""
+    format_ = find_format(name)
+    assert format_.name == name
+    assert format_.summary.endswith(".")
+    assert len(format_.summary) < 80
+    text = format_.explanation
+    for word in ("late entry", "leaves", "bye", "--rounds" if name != "ladder" else "rounds"):
+        assert word in text, word
+    assert len(text) > 300
+    assert "  " not in text
+
+
+@every_case
+def test_a_late_entry_plays_or_is_refused(name: str, seats: int, partners: Partners) -> None:
+    """What the check of an entry lets in is seated; a replacement always finds a place."""
+    fixed = partners is Partners.FIXED
+    whole = plan(12, seats=seats, partners=partners)
+    _, results = play(name, whole, by_chance(1), matches=2)
+    held = len(schedule(name, whole, results).pairings)
+    entry = tuple(join(12 + more, held) for more in range(1 + fixed))
+    for changes in (entry, (leave(0, held), *entry)):
+        late = replace(whole, changes=changes)
+        try:
+            check_entry(name, late, results)
+        except RefusedError:
+            bracket = name in {"single-elimination", "double-elimination"}
+            assert schedule(name, whole, results).complete or (bracket and changes == entry)
+            continue
+        known = {
+            pairing.number: None
+            for pairing in schedule(name, late, results).pairings
+            if 0 in pairing.seats and pairing.number not in results and len(changes) > len(entry)
+        }
+        most = 400 if name != "ladder" else 30
+        made, _ = play(name, late, results={**results, **known}, matches=most)
+        assert any(12 in pairing.seats for pairing in made.pairings[held:])
+
+
+def test_nobody_enters_what_is_over() -> None:
+    """After the last round of a Swiss tournament there is nothing left to enter."""
+    made, results = play("swiss", plan(4))
+    late = replace(plan(4), changes=(join(4, len(made.pairings)),))
+    with pytest.raises(RefusedError, match="no place"):
+        check_entry("swiss", late, results)
+
+
+def test_nobody_enters_a_knock_out_of_groups_without_a_place() -> None:
+    """Once the groups are over a newcomer needs the place of somebody who is still in."""
+    whole = plan(6)
+    _, results = play("groups", whole, matches=6)
+    made = schedule("groups", whole, results)
+    held = len(made.pairings)
+    with pytest.raises(RefusedError, match="no place"):
+        check_entry("groups", replace(whole, changes=(join(6, held),)), results)
+    for entrant, welcome in ((made.pairings[-1].seats[0], True), (5, False)):
+        late = replace(whole, changes=(leave(entrant, held), join(6, held)))
+        if welcome:
+            check_entry("groups", late, results)
+        else:
+            with pytest.raises(RefusedError, match="no place"):
+                check_entry("groups", late, results)
+
+
+def test_no_schedule_depends_on_how_sets_are_ordered() -> None:
+    """Interpreters that hash differently make the same schedules of every format."""
+    script = (
+        "from test_formats import *\n"
+        "for name, seats, partners in CASES:\n"
+        "    whole = plan(10, seats=seats, partners=partners)\n"
+        "    print(play(name, whole, by_chance(3), matches=20)[0])\n"
+    )
+    said = set()
+    for seed in ("0", "4242"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)}
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        said.add(done.stdout)
+    assert len(said) == 1
 
 
 def test_fixed_partners_sit_across_and_every_pair_meets_every_pair() -> None:

@@ -55,6 +55,14 @@ def test_round_robin_spreads_each_entrants_matches() -> None:
         assert sorted(block) == list(range(6))
 
 
+@pytest.mark.parametrize("entrants", [2, 3, 8, 11, 200])
+def test_everybody_sits_first_in_half_of_its_matches(entrants: int) -> None:
+    """Exactly half of an even number, else half of one match more or less."""
+    seats = sat(pairings_of(plan(entrants)))
+    apart = {abs(seats[one, 0] - seats[one, 1]) for one in range(entrants)}
+    assert apart == {(entrants + 1) % 2}
+
+
 def test_round_robin_turns_the_seats_each_cycle() -> None:
     """Whoever sat first in one cycle sits second in the next."""
     first, second = pairings_of(plan(2, rounds=2))

@@ -1,5 +1,8 @@
 """Tournament formats: pure functions from the results so far to the pairings to play next."""
 
+from fractions import Fraction
+
+from arena.errors import RefusedError
 from arena.formats.base import (
     Bye,
     Change,
@@ -40,6 +43,7 @@ __all__ = [
     "Totals",
     "UnknownFormatError",
     "check",
+    "check_entry",
     "expected_matches",
     "find_format",
     "ranking",
@@ -113,6 +117,37 @@ def ranking(name: str, plan: Plan, results: Results) -> tuple[Place, ...]:
     check(name, plan)
     told = by_pair(results) if plan.partners is Partners.FIXED else results
     return find_format(name).ranking(_for_format(plan), told)
+
+
+def check_entry(name: str, plan: Plan, results: Results) -> None:
+    """Refuse a late entry that would find nothing to play.
+
+    Whether there is a place for it can depend on what has been played: so the tournament is
+    played out with made-up results until the newcomer is seated.
+
+    Args:
+        name: Of the format.
+        plan: With the change by which it comes in as the last of its kind.
+        results: As formats take them.
+
+    Raises:
+        UnknownFormatError: There is no such format.
+        RefusedError: It has no place for a late entry, or none any more.
+    """
+    newcomer = plan.ever_entered - 1
+    told = dict(results)
+    made = schedule(name, plan, told)
+    while all(newcomer not in pairing.seats for pairing in made.pairings):
+        open_ = [pairing for pairing in made.pairings if pairing.number not in told]
+        if not open_:
+            raise RefusedError(
+                f"{name} has no place for a late entry any more",
+                "a newcomer can only replace an entrant that leaves and still has matches to play",
+            )
+        for pairing in open_:
+            first_wins = tuple(Fraction(-seat) for seat in range(len(pairing.seats)))
+            told[pairing.number] = None if plan.left & set(pairing.seats) else first_wins
+        made = schedule(name, plan, told)
 
 
 def expected_matches(name: str, plan: Plan) -> int | None:

@@ -216,6 +216,8 @@ def refuse_late_entries(name: str, plan: Plan) -> None:
     """
     vacant = 0
     for change in plan.changes:
+        if change.after == 0:
+            continue
         vacant += 1 if change.kind is ChangeKind.LEAVE else -1
         if vacant < 0:
             raise RefusedError(

@@ -71,8 +71,8 @@ class Pods:
         while not complete and _is_over(blocks[: 1 - _LOOK_AHEAD][-1:], results):
             held = sum(map(len, blocks))
             newcomers = roster.advance(held + 1)
-            complete = len(blocks) == _rounds(plan) or len(roster.present) < plan.seats
-            if complete:
+            if len(roster.present) < plan.seats:
+                complete = True
                 break
             # Who comes late is not owed the byes that others have had.
             others = set(roster.present) - set(newcomers)
@@ -85,6 +85,7 @@ class Pods:
             blocks.append(
                 [Pairing(held + place, round_, seats) for place, seats in enumerate(drawn.pods, 1)]
             )
+            complete = len(blocks) == _rounds(plan)
         pairings = tuple(pairing for block in blocks for pairing in block)
         return Schedule(pairings, tuple(byes), complete=complete)
 

@@ -148,13 +148,18 @@ def _groups(plan: Plan, entrants: int) -> Iterator[tuple[int, ...]]:
 
 
 def _couples(entrants: int) -> Iterator[tuple[int, ...]]:
-    """Give all couples by the circle method: no entrant plays again before the others have."""
+    """Give all couples by the circle method: no entrant plays again before the others have.
+
+    Of two the lower sits first if their difference is odd: so each sits first in half of its
+    matches, or in half of one more.
+    """
     circle = list(range(entrants + entrants % 2))
     half = len(circle) // 2
-    for turn in range(len(circle) - 1):
-        for left, right in zip(circle[:half], reversed(circle[half:]), strict=True):
-            if max(left, right) < entrants:
-                yield (left, right) if turn % 2 == 0 else (right, left)
+    for _ in range(len(circle) - 1):
+        for couple in zip(circle[:half], reversed(circle[half:]), strict=True):
+            low, high = sorted(couple)
+            if high < entrants:
+                yield (low, high) if (high - low) % 2 else (high, low)
         circle.insert(1, circle.pop())
 
 
