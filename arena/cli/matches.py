@@ -11,6 +11,7 @@ import click
 
 from arena import queries
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
+from arena.cli.options import Whole
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
 from arena.cli.words import (
@@ -255,7 +256,7 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
 @click.argument("match_id", type=MatchId(), metavar="ID")
 @click.option(
     "--log-lines",
-    type=click.IntRange(0, 10_000),
+    type=Whole(0, 10_000),
     default=10,
     show_default=True,
     help="How many last lines of each bot's output to print.",
@@ -576,8 +577,8 @@ def _ms(microseconds: int | None) -> float | None:
     },
 )
 @click.argument("match_id", type=MatchId(), metavar="ID")
-@click.option("--deal", type=click.IntRange(0), help="Tell this deal card by card; from 0.")
-@click.option("--leg", type=click.IntRange(1), default=1, show_default=True, help="Its leg.")
+@click.option("--deal", type=Whole(0), help="Tell this deal card by card; from 0.")
+@click.option("--leg", type=Whole(1), default=1, show_default=True, help="Its leg.")
 @common_options
 @pass_app
 def record_match(

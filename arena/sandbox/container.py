@@ -25,7 +25,7 @@ import docker
 import requests
 import urllib3
 from docker.errors import APIError, DockerException
-from docker.utils import kwargs_from_env, parse_repository_tag
+from docker.utils import kwargs_from_env, parse_host, parse_repository_tag
 
 from arena.sandbox.base import (
     BotReport,
@@ -70,6 +70,7 @@ PLAIN_RUNTIMES = frozenset({"runc", "crun", "io.containerd.runc.v2"})
 CANNOT_START = 127
 # The engine writes these to its log as six letters each, and so what was no UTF-8.
 ESCAPED_IN_LOGS = str.maketrans(dict.fromkeys("<>&\u2028\u2029\ufffd", "......"))
+MOST_CAUSES = 100
 SIGNAL_BASE = 128
 LAST_SIGNAL = 64
 
@@ -153,6 +154,13 @@ class Engine:
             EngineMissingError: If none answers.
         """
         endpoint = find_endpoint()
+        try:
+            parse_host(endpoint.address)
+        except DockerException as error:
+            raise EngineMissingError(
+                f"{endpoint} is no address of a container engine: {_one_line(error)}",
+                "give unix:///PATH or tcp://HOST:PORT",
+            ) from error
         try:
             settings: dict[str, Any] = dict(kwargs_from_env())
             settings.setdefault("base_url", endpoint.address)
@@ -892,5 +900,16 @@ def _tail(output: Iterable[str]) -> str:
 
 
 def _one_line(error: BaseException) -> str:
-    text = getattr(error, "explanation", None) or str(error) or type(error).__name__
-    return " ".join(clean_log(str(text).encode(), 2000)[0].split())
+    text = getattr(error, "explanation", None) or _of_the_system(error) or str(error)
+    return " ".join(clean_log(str(text).encode(), 2000)[0].split()) or type(error).__name__
+
+
+def _of_the_system(error: BaseException) -> str:
+    """Return what the system said, which the client wraps into errors of several libraries."""
+    waiting: list[object] = [error]
+    for one in waiting:
+        if isinstance(one, OSError) and one.errno and one.strerror:
+            return str(one.strerror)
+        if isinstance(one, BaseException) and len(waiting) < MOST_CAUSES:
+            waiting += (*one.args, getattr(one, "reason", None), one.__cause__, one.__context__)
+    return ""

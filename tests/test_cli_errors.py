@@ -1,0 +1,117 @@
+"""What the command line says of what nobody can mean: one line, without the words of libraries."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from arena.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test touch an arena that is in use."""
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that a command printed."""
+    out, err = capsys.readouterr()
+    (line,) = (out + err).splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (
+            ["play", "--decks", "ten", "a", "b"],
+            "Invalid value for '--decks': 'ten' is no whole number; give 1 to 100000;",
+        ),
+        (
+            ["play", "--tables", "0", "a", "b"],
+            "Invalid value for '--tables': 0 is out of range; give 1 to 256;",
+        ),
+        (
+            ["match", "record", "spring/1", "--leg", "one"],
+            "Invalid value for '--leg': 'one' is no whole number; give 1 or more;",
+        ),
+        (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
+        (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
+        (["play", "--sede", "1"], "No such option '--sede'; did you mean '--decks', '--seed'?"),
+        (["match"], "arena match needs a command;"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_meant_is_one_line(
+    words: list[str], wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong word brings what was expected and where help is, as one sentence."""
+    assert main(words) == 2
+    line = said(capsys)
+    assert line.startswith(f"arena: {wrong} type: arena {words[0]}")
+    assert line.endswith(" --help")
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"hello\n", "text that is not JSON"),
+        (b"[1]\n", "values of the wrong kind"),
+        (b'{"a":1}\n', "an object without 'type'"),
+        (b"[" * 100_000 + b"\n", "values in too many others"),
+        (b"\xff\xfe\n", "other bytes"),
+        (b"", "the end of the file"),
+    ],
+)
+def test_what_is_no_record_is_told_in_plain_words(
+    content: bytes, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a file holds, a check of it names no error of Python's."""
+    (tmp_path / "file").write_bytes(content)
+    assert main(["verify", "file"]) == 1
+    line = said(capsys)
+    assert line.startswith("does not hold: line 1, text: expected ")
+    assert line.endswith(f"found {found}")
+
+
+def test_what_is_no_record_has_a_difference_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Programs are told the same words."""
+    (tmp_path / "file").write_text("hello\n")
+    assert main(["verify", "file", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["difference"]["found"] == "text that is not JSON"
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("unix:///no/such/socket", "No such file or directory; start it"),
+        ("unix://{folder}/file", "Connection refused; start it"),
+        ("tcp://127.0.0.1:1", "Connection refused; start it"),
+        ("nonsense", "is no address of a container engine"),
+    ],
+)
+def test_engine_that_is_not_there_is_told_in_plain_words(
+    host: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Numbers of errors and names of libraries are kept from the organiser."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DOCKER_HOST", host.format(folder=tmp_path))
+    assert main(["play", "--sandbox", "docker", "a", "b"]) == 3
+    line = said(capsys)
+    assert why in line
+    assert "Err" not in line
+    assert "HTTP" not in line
