@@ -48,25 +48,36 @@ def ownership(home: Home) -> Iterator[Owner]:
 
 def live_owners(home: Home) -> frozenset[str]:
     """Return the boot ids of drivers that run on this machine; forget the dead ones."""
-    return frozenset(
-        path.name.removesuffix(_SUFFIX)
-        for path in home.owners.glob(f"*{_SUFFIX}")
-        if not _forget_dead(path)
-    )
+    live = []
+    for path in _locks(home):
+        if _is_held(path):
+            live.append(path.name.removesuffix(_SUFFIX))
+        else:
+            path.unlink(missing_ok=True)
+    return frozenset(live)
 
 
-def _forget_dead(path: Path) -> bool:
+def was_left(home: Home) -> bool:
+    """Tell whether all owners of a folder are dead, of whom there was at least one."""
+    locks = _locks(home)
+    return bool(locks) and not any(map(_is_held, locks))
+
+
+def _locks(home: Home) -> list[Path]:
+    return list(home.owners.glob(f"*{_SUFFIX}"))
+
+
+def _is_held(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return True
+        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    else:
-        path.unlink(missing_ok=True)
         return True
+    else:
+        return False
     finally:
         os.close(descriptor)
 

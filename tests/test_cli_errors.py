@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from arena.cli import main
+from arena.sandbox.container import Engine
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,3 +116,24 @@ def test_engine_that_is_not_there_is_told_in_plain_words(
     assert why in line
     assert "Err" not in line
     assert "HTTP" not in line
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("my_bto", "'my_bot'"), ("./my_bto", "'./my_bot'"), ("my_bot@2", "'my_bot'")],
+)
+def test_mistyped_bot_brings_the_near_ones_and_fetches_nothing(
+    word: str,
+    meant: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With an engine as without one, a plain word that names nothing here is a slip."""
+    (tmp_path / "my_bot").mkdir()
+    monkeypatch.setattr(Engine, "pull", lambda *_, **__: pytest.fail("it was fetched"))
+    assert main(["play", word, "my_bot", "--sandbox", "docker"]) == 2
+    line = said(capsys)
+    assert f"there is no bot {word!r}" in line
+    assert f"did you mean {meant}?" in line

@@ -288,3 +288,11 @@ class Sandbox(Protocol):
         this machine is left alone.
         """
         ...
+
+    def take_back(self) -> int:
+        """Remove what commands left that were killed, and return how many things that were.
+
+        For whoever does not know who else is at work: only what belongs to a process that surely
+        is over.
+        """
+        ...

@@ -48,7 +48,12 @@ from arena.sandbox.confinement import (
 )
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import is_live, reap_socket_folders
+from arena.sandbox.owners import (
+    ProcessStamp,
+    is_live,
+    reap_socket_folders,
+    take_back_socket_folders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -63,6 +68,7 @@ NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 ENGINE_SECONDS = 20
 END_SECONDS = 10
 PAUSES = (0.1, 0.5)
+STRAY_SECONDS = 600
 # Looking at a process is cheap, reading its control groups is not quite.
 SAMPLE_SECONDS = 0.05
 CHECK_PAUSES = (0.01, 0.05, 0.2)
@@ -204,7 +210,9 @@ class Engine:
             ImageMissingError: If it is not here.
             EngineLostError: If the engine fails.
         """
-        found = self._call("look at an image", self._api.inspect_image, reference, gone=(404,))
+        # What is no reference (400) names nothing either.
+        missing = (400, 404)
+        found = self._call("look at an image", self._api.inspect_image, reference, gone=missing)
         if found is None:
             raise ImageMissingError(f"no image {reference} on this machine")
         config = found.get("Config") or {}
@@ -575,6 +583,7 @@ class ContainerSandbox:
             EngineLostError: If the engine fails.
         """
         asked_ns = time.monotonic_ns()
+        self._remove_strays()
         self.prepare(request.source)
         session = self.engine.session()
         name = f"bura-bot-{uuid4().hex}"
@@ -585,6 +594,9 @@ class ContainerSandbox:
             reason = _one_line(error)
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
+            if not isinstance(error, APIError):
+                # Without an answer it may still be made.
+                _strays.add(name)
             if isinstance(error, APIError) and BOT_CANNOT_START.search(reason):
                 return _NeverStarted(reason, asked_ns)
             if isinstance(error, APIError) and "CPUs are not available" in reason:
@@ -608,12 +620,33 @@ class ContainerSandbox:
             EngineLostError: If the engine fails.
         """
         live = {owner, *live_owners}
-        dead = self.leftovers(live)
-        for name in dead:
+        self._remove_strays()
+        return self._remove_all(self.leftovers(live)) + reap_socket_folders(live)
+
+    def take_back(self) -> int:
+        """Remove containers and socket folders of processes that surely are over.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        found = self.engine.bots()
+        ended = [name for name, _, stamp in found if ProcessStamp(stamp).has_ended()]
+        return self._remove_all(ended) + take_back_socket_folders()
+
+    def _remove_all(self, names: Collection[str]) -> int:
+        for name in names:
             # One that cannot be removed now must not keep the next run from starting.
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
-        return len(dead) + reap_socket_folders(live)
+        return len(names)
+
+    def _remove_strays(self) -> None:
+        """Remove what the engine made after it had been given up: nobody else knows of it."""
+        for name in _strays.names():
+            with contextlib.suppress(EngineLostError):
+                if self.engine.inspect(name) is not None:
+                    self.engine.remove(name)
+                    _strays.forget(name)
 
     def leftovers(self, live_owners: Collection[str]) -> list[str]:
         """Return the names of containers whose owner is dead.
@@ -626,6 +659,31 @@ class ContainerSandbox:
             for name, owner, stamp in self.engine.bots()
             if not is_live(owner, stamp, live_owners)
         ]
+
+
+class _Strays:
+    """Names of containers that this process has given up, as long as an engine may be late."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._since: dict[str, float] = {}
+
+    def add(self, name: str) -> None:
+        with self._lock:
+            self._since[name] = time.monotonic()
+
+    def forget(self, name: str) -> None:
+        with self._lock:
+            self._since.pop(name, None)
+
+    def names(self) -> list[str]:
+        oldest = time.monotonic() - STRAY_SECONDS
+        with self._lock:
+            self._since = {name: at for name, at in self._since.items() if at >= oldest}
+            return list(self._since)
+
+
+_strays = _Strays()
 
 
 class _NeverStarted:

@@ -14,13 +14,20 @@ from arena.sandbox.base import SOCKET_NAME, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["ProcessStamp", "SocketFolder", "dead_socket_folders", "reap_socket_folders"]
+__all__ = [
+    "ProcessStamp",
+    "SocketFolder",
+    "dead_socket_folders",
+    "reap_socket_folders",
+    "take_back_socket_folders",
+]
 
 PREFIX = "bura-"
 OWNER_FILE = "owner"
 MOUNTED = "s"
 # A Unix socket's path ends at 107 bytes, and some clients count less.
 LONGEST_SOCKET_PATH = 99
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,12 @@ class ProcessStamp:
             return False
         found = _start_time(int(pid))
         return bool(found) and found == started
+
+    def has_ended(self) -> bool:
+        """Tell whether the process surely is over; False also where it cannot be seen from here."""
+        place = self.text.split(":")[:2]
+        is_visible = place == [_boot_id(), _namespace()] and UNKNOWN not in place
+        return is_visible and not self.is_alive()
 
 
 def is_live(owner: str, stamp: str, live_owners: Collection[str]) -> bool:
@@ -122,10 +135,19 @@ class SocketFolder:
 
 def reap_socket_folders(live_owners: Collection[str]) -> int:
     """Remove the socket folders of dead workers and return their number."""
-    dead = dead_socket_folders(live_owners)
-    for folder in dead:
+    return _removed(dead_socket_folders(live_owners))
+
+
+def take_back_socket_folders() -> int:
+    """Remove the socket folders of processes that surely are over, and return their number."""
+    found = [(folder, folder.owner()) for folder in _socket_folders()]
+    return _removed([folder for folder, its in found if its and ProcessStamp(its[1]).has_ended()])
+
+
+def _removed(folders: list[SocketFolder]) -> int:
+    for folder in folders:
         folder.remove()
-    return len(dead)
+    return len(folders)
 
 
 def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
@@ -152,14 +174,14 @@ def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
-        return "unknown"
+        return UNKNOWN
 
 
 def _namespace() -> str:
     try:
         return str(Path("/proc/self/ns/pid").stat().st_ino)
     except OSError:
-        return "unknown"
+        return UNKNOWN
 
 
 def _start_time(pid: int) -> str:
