@@ -285,7 +285,8 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
 
 
 def _submitted(home: Home, word: str) -> BotVersionInfo | None:
-    if not home.database.exists():
+    # What can only be a path needs no arena that can be opened.
+    if word.startswith(PATH_BEGINS) or not home.database.exists():
         return None
     with Store.open(home) as store:
         try:

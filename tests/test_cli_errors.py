@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import pytest
 
 from arena.cli import main
+from arena.home import Home
 from arena.sandbox.container import Engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from arena.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -137,3 +137,30 @@ def test_mistyped_bot_brings_the_near_ones_and_fetches_nothing(
     line = said(capsys)
     assert f"there is no bot {word!r}" in line
     assert f"did you mean {meant}?" in line
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An arena that this user may only read."""
+    home = Home(tmp_path / "home")
+    Store.open(home).close()
+    access = os.access
+
+    def no_access(path: str | Path, mode: int) -> bool:
+        return not (mode & os.W_OK and Path(path).is_relative_to(home.path)) and access(path, mode)
+
+    monkeypatch.setattr(os, "access", no_access)
+    return home.path
+
+
+@pytest.mark.parametrize(
+    "words", [["bot", "list"], ["rankings"], ["tournament", "list"], ["match", "show", "cup/1"]]
+)
+def test_reading_from_a_folder_that_cannot_be_written_says_so(
+    foreign: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reason is told, not what the database made of it."""
+    assert main(words) == 3
+    line = said(capsys)
+    assert line.startswith(f"arena: this user may not write to the arena in {foreign}")
+    assert "copy" in line
