@@ -35,7 +35,8 @@ test: $(STAMP) ## all tests but the long ones; those without their engine are sk
 	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
 
 test-long: $(STAMP) ## the long tests: thousands of deals, engines that die
-	$(BIN)/pytest -m long --timeout 1800 $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 1800 $(ARGS)
+	$(BIN)/pytest -m 'long and alone' --timeout 1800 $(ARGS)
 
 fuzz: $(STAMP) ## random input for FUZZ_SECONDS (3600) against what reads bots, records and rules
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --timeout 0 $(ARGS) tests/test_fuzz.py

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from arena.cli import main
 from arena.home import Home
+from arena.sandbox import container
 from arena.sandbox.container import Engine
 from arena.store import Store
 
@@ -116,6 +119,23 @@ def test_engine_that_is_not_there_is_told_in_plain_words(
     assert why in line
     assert "Err" not in line
     assert "HTTP" not in line
+
+
+def test_engine_that_may_not_be_used_says_who_may(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A user outside the group of the socket is told of the group."""
+
+    def refuse(_: str) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/docker.sock")
+    monkeypatch.setattr(container, "_ping", refuse)
+    assert main(["play", "--sandbox", "docker", "a", "b"]) == 3
+    assert said(capsys) == (
+        "arena: this user may not use the container engine at unix:///run/docker.sock "
+        "(from DOCKER_HOST): Permission denied; run as a member of the group docker"
+    )
 
 
 @pytest.mark.docker
