@@ -118,9 +118,10 @@ def play(
 ) -> None:
     """Play a quick match between bots and print its result.
 
-    BOT is a submitted name or name@version, a folder, or an image, one for each seat. In a variant
-    of pairs seats 0 and 2 play against 1 and 3; BOT+BOT is a pair. Each deck is played once per
-    rotation of the seats, so the luck of the deal cancels. Nothing is stored and no rating moves.
+    BOT is a submitted name or name@version, a folder, or an image, one for each seat; an image that
+    is not here is fetched only if its tag is given. In a variant of pairs seats 0 and 2 play
+    against 1 and 3; BOT+BOT is a pair. Each deck is played once per rotation of the seats, so the
+    luck of the deal cancels. Nothing is stored and no rating moves.
     """
     played, played_format = game(app.home, variant, changes, match_format)
     options = PlayOptions(

@@ -582,8 +582,8 @@ class ContainerSandbox:
             LimitsMissingError: If a limit is not in force.
             EngineLostError: If the engine fails.
         """
-        asked_ns = time.monotonic_ns()
         self._remove_strays()
+        asked_ns = time.monotonic_ns()
         self.prepare(request.source)
         session = self.engine.session()
         name = f"bura-bot-{uuid4().hex}"
