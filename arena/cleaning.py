@@ -41,6 +41,7 @@ __all__ = ["Leftover", "find_leftovers", "take_back", "unused_images"]
 PLAY_FOLDERS = "bura-play-*"
 BUILD_FOLDERS = "bura-build-*"
 YOUNG_SECONDS = 60
+NO_OWNER = "its owner does not run on this machine"
 BUILD_SECONDS = 3600
 
 
@@ -83,11 +84,11 @@ def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftove
     found = []
     if sandbox is not None:
         found += [
-            Leftover("container", name, "its owner is dead", partial(sandbox.engine.remove, name))
+            Leftover("container", name, NO_OWNER, partial(sandbox.engine.remove, name))
             for name in sandbox.leftovers(live)
         ]
     found += [
-        Leftover("socket folder", str(folder.root), "its owner is dead", folder.remove)
+        Leftover("socket folder", str(folder.root), NO_OWNER, folder.remove)
         for folder in dead_socket_folders(live)
     ]
     found += [
@@ -106,7 +107,7 @@ def take_back(sandbox: Sandbox) -> int:
     count = 0
     # A failure to look back is none of what is to be done now.
     with suppress(SandboxError):
-        count += sandbox.take_back()
+        count += sandbox.reap()
     for path, _ in _plays(Path(tempfile.gettempdir())):
         remove(path)
         count += 1

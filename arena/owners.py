@@ -48,19 +48,25 @@ def ownership(home: Home) -> Iterator[Owner]:
 
 def live_owners(home: Home) -> frozenset[str]:
     """Return the boot ids of drivers that run on this machine; forget the dead ones."""
-    live = []
     for path in _locks(home):
-        if _is_held(path):
-            live.append(path.name.removesuffix(_SUFFIX))
-        else:
+        if not _is_held(path):
             path.unlink(missing_ok=True)
-    return frozenset(live)
+    return frozenset(map(_boot, _locks(home)))
+
+
+def dead_owners(home: Home) -> frozenset[str]:
+    """Return the boot ids of drivers that are dead and not forgotten yet."""
+    return frozenset(_boot(path) for path in _locks(home) if not _is_held(path))
 
 
 def was_left(home: Home) -> bool:
     """Tell whether all owners of a folder are dead, of whom there was at least one."""
     locks = _locks(home)
     return bool(locks) and not any(map(_is_held, locks))
+
+
+def _boot(path: Path) -> str:
+    return path.name.removesuffix(_SUFFIX)
 
 
 def _locks(home: Home) -> list[Path]:

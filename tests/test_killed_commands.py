@@ -17,9 +17,7 @@ from arena import cleaning
 from arena.cli import main
 from arena.home import Home
 from arena.owners import ownership
-from arena.sandbox import owners
 from arena.sandbox.container import Engine
-from arena.sandbox.owners import ProcessStamp, SocketFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,30 +126,6 @@ def test_containers_of_killed_commands_go_with_the_next(
 
 def _pid(stamp: str) -> int:
     return int(stamp.split(":")[2])
-
-
-def test_only_what_surely_is_over_is_taken_back(
-    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What another machine, boot or namespace may still use is left to `arena clean`."""
-    boot, namespace, _, _ = ProcessStamp.current().text.split(":")
-    stamps = {
-        "ended": f"{boot}:{namespace}:{2**22 + 1}:1",
-        "elsewhere": f"{boot}:other:1:1",
-        "before": f"other:{namespace}:1:1",
-        "mine": ProcessStamp.current().text,
-    }
-    folders = {}
-    for name, text in stamps.items():
-        monkeypatch.setattr(owners.ProcessStamp, "current", lambda text=text: ProcessStamp(text))
-        folders[name] = SocketFolder.create(name)
-    assert owners.take_back_socket_folders() == 1
-    assert {name for name, folder in folders.items() if folder.root.exists()} == {
-        "elsewhere",
-        "before",
-        "mine",
-    }
-    assert places
 
 
 def test_folder_of_a_dead_play_is_known_at_once(places: tuple[Path, Path]) -> None:

@@ -48,12 +48,7 @@ from arena.sandbox.confinement import (
 )
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import (
-    ProcessStamp,
-    is_live,
-    reap_socket_folders,
-    take_back_socket_folders,
-)
+from arena.sandbox.owners import is_left, is_live, reap_socket_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -613,32 +608,26 @@ class ContainerSandbox:
             raise
         return bot
 
-    def reap(self, owner: str, live_owners: Collection[str]) -> int:
-        """Remove containers and socket folders of dead workers and return their number.
+    def reap(
+        self, owner: str = "", live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+    ) -> int:
+        """Remove containers and socket folders of the dead and return their number.
 
         Raises:
             EngineLostError: If the engine fails.
         """
-        live = {owner, *live_owners}
         self._remove_strays()
-        return self._remove_all(self.leftovers(live)) + reap_socket_folders(live)
-
-    def take_back(self) -> int:
-        """Remove containers and socket folders of processes that surely are over.
-
-        Raises:
-            EngineLostError: If the engine fails.
-        """
-        found = self.engine.bots()
-        ended = [name for name, _, stamp in found if ProcessStamp(stamp).has_ended()]
-        return self._remove_all(ended) + take_back_socket_folders()
-
-    def _remove_all(self, names: Collection[str]) -> int:
-        for name in names:
+        live = {owner, *live_owners}
+        left = [
+            name
+            for name, its, stamp in self.engine.bots()
+            if is_left(its, stamp, live, dead_owners)
+        ]
+        for name in left:
             # One that cannot be removed now must not keep the next run from starting.
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
-        return len(names)
+        return len(left) + reap_socket_folders(live, dead_owners)
 
     def _remove_strays(self) -> None:
         """Remove what the engine made after it had been given up: nobody else knows of it."""
@@ -649,7 +638,7 @@ class ContainerSandbox:
                     _strays.forget(name)
 
     def leftovers(self, live_owners: Collection[str]) -> list[str]:
-        """Return the names of containers whose owner is dead.
+        """Return the names of containers whose owner is not known to live.
 
         Raises:
             EngineLostError: If the engine fails.

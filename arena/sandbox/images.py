@@ -255,7 +255,7 @@ def check_start(image: str, *, sandbox: ContainerSandbox | None = None) -> None:
         SandboxError: If the engine is missing or fails.
     """
     used = ContainerSandbox() if sandbox is None else sandbox
-    used.take_back()
+    used.reap()
     owner = f"probe-{uuid.uuid4().hex}"
     folder = SocketFolder.create(owner)
     try:

@@ -19,7 +19,6 @@ __all__ = [
     "SocketFolder",
     "dead_socket_folders",
     "reap_socket_folders",
-    "take_back_socket_folders",
 ]
 
 PREFIX = "bura-"
@@ -62,8 +61,19 @@ class ProcessStamp:
 
 
 def is_live(owner: str, stamp: str, live_owners: Collection[str]) -> bool:
-    """Tell whether something of this owner and process must be left alone."""
+    """Tell whether the owner or the process of something is known to live."""
     return owner in live_owners or ProcessStamp(stamp).is_alive()
+
+
+def is_left(
+    owner: str, stamp: str, live_owners: Collection[str], dead_owners: Collection[str]
+) -> bool:
+    """Tell whether the owner or the process of something is known to be dead.
+
+    Whoever lives on another machine or in another namespace may use the same engine, and cannot be
+    seen from here: of those this is False, and so is `is_live`.
+    """
+    return owner not in live_owners and (owner in dead_owners or ProcessStamp(stamp).has_ended())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,25 +143,19 @@ class SocketFolder:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-def reap_socket_folders(live_owners: Collection[str]) -> int:
-    """Remove the socket folders of dead workers and return their number."""
-    return _removed(dead_socket_folders(live_owners))
-
-
-def take_back_socket_folders() -> int:
-    """Remove the socket folders of processes that surely are over, and return their number."""
+def reap_socket_folders(
+    live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+) -> int:
+    """Remove the socket folders of owners known to be dead, and return their number."""
     found = [(folder, folder.owner()) for folder in _socket_folders()]
-    return _removed([folder for folder, its in found if its and ProcessStamp(its[1]).has_ended()])
-
-
-def _removed(folders: list[SocketFolder]) -> int:
-    for folder in folders:
+    left = [folder for folder, its in found if its and is_left(*its, live_owners, dead_owners)]
+    for folder in left:
         folder.remove()
-    return len(folders)
+    return len(left)
 
 
 def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
-    """Return the socket folders of dead workers."""
+    """Return the socket folders of owners not known to live."""
     found = [(folder, folder.owner()) for folder in _socket_folders()]
     return [folder for folder, its in found if its is not None and not is_live(*its, live_owners)]
 

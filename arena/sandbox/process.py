@@ -28,7 +28,7 @@ from arena.sandbox.base import (
 )
 from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import reap_socket_folders, take_back_socket_folders
+from arena.sandbox.owners import reap_socket_folders
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -104,13 +104,11 @@ class ProcessSandbox:
             raise LimitsMissingError(f"cannot pin a bot to cores {request.limits.cpus}")
         return _Process(command, request, asked_ns)
 
-    def reap(self, owner: str, live_owners: Collection[str]) -> int:
-        """Remove socket folders of dead workers; their processes have died with them."""
-        return reap_socket_folders({owner, *live_owners})
-
-    def take_back(self) -> int:
-        """Remove socket folders of processes that surely are over."""
-        return take_back_socket_folders()
+    def reap(
+        self, owner: str = "", live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+    ) -> int:
+        """Remove socket folders of the dead; their processes have died with them."""
+        return reap_socket_folders({owner, *live_owners}, dead_owners)
 
 
 class _Process:
