@@ -55,7 +55,7 @@ BROKEN_OFF = (
     "the stream broke off before Goodbye: the bot ended or cancelled it, or sent a message of more "
     f"than {CUT_BYTES >> 20} MiB"
 )
-CANCEL_SECONDS = 0.05
+CANCEL_SECONDS = 0.2
 UNREAD_ARRIVALS = 256
 PATH_BYTES = 100
 STREAMS = 4

@@ -49,7 +49,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
         (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
         (["play", "--sede", "1"], "No such option '--sede'; did you mean '--decks', '--seed'?"),
-        (["match"], "arena match needs a command;"),
+        (["match"], "arena match needs a command: list, record, show;"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

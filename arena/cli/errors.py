@@ -47,13 +47,19 @@ def ending_of(error: BaseException) -> Ending:
 def _usage(error: click.UsageError) -> str:
     if isinstance(error, NoArgsIsHelpError):
         # Its own message is the whole help.
-        message = f"{error.ctx.command_path} needs a command"
+        message = f"{error.ctx.command_path} needs {_what_follows(error.ctx)}"
     else:
         message = NEAR.sub(r"; did you mean \1?", error.format_message()).rstrip(".")
     if error.ctx is None:
         return message
     end = "" if message.endswith("?") else ";"
     return f"{message}{end} type: {error.ctx.command_path} --help"
+
+
+def _what_follows(context: click.Context) -> str:
+    if isinstance(context.command, click.Group):
+        return f"a command: {', '.join(context.command.list_commands(context))}"
+    return "arguments"
 
 
 def _environment(error: OSError) -> str:

@@ -14,12 +14,7 @@ from arena.sandbox.base import SOCKET_NAME, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = [
-    "ProcessStamp",
-    "SocketFolder",
-    "dead_socket_folders",
-    "reap_socket_folders",
-]
+__all__ = ["ProcessStamp", "SocketFolder", "dead_socket_folders", "reap_socket_folders"]
 
 PREFIX = "bura-"
 OWNER_FILE = "owner"
