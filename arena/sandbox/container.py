@@ -195,7 +195,8 @@ class Engine:
             try:
                 self._sessions.append(_Session(self._socket_path()))
             except OSError as error:
-                raise EngineLostError(f"the container engine does not answer: {error}") from error
+                reason = _one_line(error)
+                raise EngineLostError(f"the container engine does not answer: {reason}") from error
         return self._sessions[-1]
 
     def image(self, reference: str) -> ImageInfo:
