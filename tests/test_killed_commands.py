@@ -93,6 +93,24 @@ def test_next_play_removes_what_a_killed_one_left(
     assert [list(place.glob("bura-*")) for place in places] == [[], []]
 
 
+@pytest.mark.parametrize("backend", ["process", pytest.param("docker", marks=pytest.mark.docker)])
+def test_what_a_living_command_has_is_left_to_it(
+    backend: str, places: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A play that begins while another one is on does that one no harm."""
+    slow, first = (
+        folder_of(tmp_path / name, code) for name, code in {"slow": SLOW, "first": BOT}.items()
+    )
+    line = ["--decks", "1", "--sandbox", backend, "--move-time", "60"]
+    line += ["--home", str(tmp_path / "none")]
+    with subprocess.Popen([str(ARENA), "play", slow, slow, *line], stdout=subprocess.PIPE) as one:
+        await_true(lambda: bool(list(places[0].glob("bura-*/s/referee.sock"))))
+        assert main(["play", first, first, *line]) == 0
+        out, _ = one.communicate(timeout=100)
+    assert one.returncode == 0
+    assert b"slow#2" in out
+
+
 @pytest.mark.docker
 def test_containers_of_killed_commands_go_with_the_next(
     places: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
