@@ -7,13 +7,17 @@ STAMP = $(VENV)/.setup-done
 JOBS ?= auto
 ARGS ?=
 FUZZ_SECONDS ?= 3600
+# How pytest ends where ARGS choose none of the tests.
+NONE_CHOSEN = 5
+# The first of each that the client of the engine allows and Python runs without warnings.
+OLDEST ?= docker==7.1.0 requests==2.26.0 urllib3==1.26.18
 
 .DEFAULT_GOAL = help
-.PHONY: help setup check test test-long fuzz demo images bench proto format clean
+.PHONY: help setup check test test-long test-oldest fuzz demo images bench proto format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-	    while IFS='|' read -r name text; do printf '%-10s %s\n' "$$name" "$$text"; done
+	    while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
 
 setup: $(STAMP) ## make the virtual environment and install the project into it
 
@@ -35,7 +39,14 @@ test: $(STAMP) ## all tests but the long ones; those without their engine are sk
 	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
 
 test-long: $(STAMP) ## the long tests: thousands of deals, engines that die
-	$(BIN)/pytest -m long --timeout 1800 $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 1800 $(ARGS) || \
+	    test $$? -eq $(NONE_CHOSEN)
+	$(BIN)/pytest -m 'long and alone' --timeout 1800 $(ARGS) || test $$? -eq $(NONE_CHOSEN)
+
+test-oldest: $(STAMP) ## the tests of containers with the oldest client of the engine that may be used
+	$(BIN)/python -m pip install --quiet --target $(VENV)/oldest --upgrade $(OLDEST)
+	PYTHONPATH=$(VENV)/oldest $(BIN)/pytest -n $(JOBS) -m 'docker and not long' $(ARGS) \
+	    tests/test_container.py tests/test_engine_faults.py tests/test_images.py tests/test_doctor.py
 
 fuzz: $(STAMP) ## random input for FUZZ_SECONDS (3600) against what reads bots, records and rules
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --timeout 0 $(ARGS) tests/test_fuzz.py

@@ -182,8 +182,9 @@ def _keep_tree(home: Home, source: Path) -> str:
         if not target.exists():
             draft.replace(target)
     except OSError as error:
+        where = error.filename or source
         raise MachineError(
-            f"cannot copy {source}: {error}", "check the folder and the disk"
+            f"cannot copy {where}: {error.strerror or error}", "check the folder and the disk"
         ) from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -10,7 +10,7 @@ import os
 import stat
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -22,8 +22,9 @@ from sqlmodel import select
 from arena.bots import IMAGE
 from arena.errors import MachineError, RefusedError
 from arena.home import Home
-from arena.owners import live_owners
+from arena.owners import live_owners, was_left
 from arena.recovery import alone, remove, stale
+from arena.sandbox import SandboxError
 from arena.sandbox.owners import dead_socket_folders
 from arena.store import Store
 from arena.tables import BotVersion
@@ -31,14 +32,16 @@ from arena.tables import BotVersion
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from arena.sandbox import Sandbox
     from arena.sandbox.container import ContainerSandbox
 
-__all__ = ["Leftover", "find_leftovers", "unused_images"]
+__all__ = ["Leftover", "find_leftovers", "take_back", "unused_images"]
 
 # Made by a play, or by a build of the base image; the second says nothing of its owner.
 PLAY_FOLDERS = "bura-play-*"
 BUILD_FOLDERS = "bura-build-*"
 YOUNG_SECONDS = 60
+NO_OWNER = "its owner does not run on this machine"
 BUILD_SECONDS = 3600
 
 
@@ -81,11 +84,11 @@ def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftove
     found = []
     if sandbox is not None:
         found += [
-            Leftover("container", name, "its owner is dead", partial(sandbox.engine.remove, name))
+            Leftover("container", name, NO_OWNER, partial(sandbox.engine.remove, name))
             for name in sandbox.leftovers(live)
         ]
     found += [
-        Leftover("socket folder", str(folder.root), "its owner is dead", folder.remove)
+        Leftover("socket folder", str(folder.root), NO_OWNER, folder.remove)
         for folder in dead_socket_folders(live)
     ]
     found += [
@@ -93,6 +96,22 @@ def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftove
         for path, why in _temporary_folders(Path(tempfile.gettempdir()))
     ]
     return found + _files(home)
+
+
+def take_back(sandbox: Sandbox) -> int:
+    """Remove what commands left that were killed, before another one starts bots.
+
+    Returns:
+        How many things that were: containers, socket folders and folders of plays.
+    """
+    count = 0
+    # A failure to look back is none of what is to be done now.
+    with suppress(SandboxError):
+        count += sandbox.reap()
+    for path, _ in _plays(Path(tempfile.gettempdir())):
+        remove(path)
+        count += 1
+    return count
 
 
 def unused_images(home: Home, sandbox: ContainerSandbox, hours: float) -> list[Leftover]:
@@ -137,24 +156,30 @@ def _known_images(home: Home) -> frozenset[str]:
 
 
 def _temporary_folders(place: Path) -> Iterator[tuple[Path, str]]:
-    now = time.time()
-    for path in sorted(place.glob(PLAY_FOLDERS)):
-        # A play that has just begun has made its folder, but has not said yet that it lives.
-        if _age(path, now) > YOUNG_SECONDS and not live_owners(Home(path)):
-            yield path, "the play that made it is over"
+    yield from _plays(place)
     for path in sorted(place.glob(BUILD_FOLDERS)):
-        if _age(path, now) > BUILD_SECONDS:
+        if _age(path) > BUILD_SECONDS:
             yield path, "no build takes so long"
 
 
-def _age(path: Path, now: float) -> float:
+def _plays(place: Path) -> Iterator[tuple[Path, str]]:
+    """Give the folders of plays that are over."""
+    for path in sorted(place.glob(PLAY_FOLDERS)):
+        age, home = _age(path), Home(path)
+        # A play that has just begun has made its folder, but has not said yet that it lives.
+        is_over = was_left(home) or (age > YOUNG_SECONDS and not live_owners(home))
+        if age and is_over:
+            yield path, "the play that made it is over"
+
+
+def _age(path: Path) -> float:
     """Return the age of a folder of this user in seconds; zero for what is none."""
     try:
         found = path.lstat()
     except OSError:
         return 0.0
     mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return now - found.st_mtime if mine else 0.0
+    return max(time.time() - found.st_mtime, 0.0) if mine else 0.0
 
 
 def _files(home: Home) -> list[Leftover]:

@@ -48,25 +48,42 @@ def ownership(home: Home) -> Iterator[Owner]:
 
 def live_owners(home: Home) -> frozenset[str]:
     """Return the boot ids of drivers that run on this machine; forget the dead ones."""
-    return frozenset(
-        path.name.removesuffix(_SUFFIX)
-        for path in home.owners.glob(f"*{_SUFFIX}")
-        if not _forget_dead(path)
-    )
+    for path in _locks(home):
+        if not _is_held(path):
+            path.unlink(missing_ok=True)
+    return frozenset(map(_boot, _locks(home)))
 
 
-def _forget_dead(path: Path) -> bool:
+def dead_owners(home: Home) -> frozenset[str]:
+    """Return the boot ids of drivers that are dead and not forgotten yet."""
+    return frozenset(_boot(path) for path in _locks(home) if not _is_held(path))
+
+
+def was_left(home: Home) -> bool:
+    """Tell whether all owners of a folder are dead, of whom there was at least one."""
+    locks = _locks(home)
+    return bool(locks) and not any(map(_is_held, locks))
+
+
+def _boot(path: Path) -> str:
+    return path.name.removesuffix(_SUFFIX)
+
+
+def _locks(home: Home) -> list[Path]:
+    return list(home.owners.glob(f"*{_SUFFIX}"))
+
+
+def _is_held(path: Path) -> bool:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return True
+        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    else:
-        path.unlink(missing_ok=True)
         return True
+    else:
+        return False
     finally:
         os.close(descriptor)
 

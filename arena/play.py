@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from arena import queries
 from arena.bots import PATH_BEGINS, tree_digest
+from arena.cleaning import take_back
 from arena.entries import partners_of, split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners, sides_of
@@ -142,7 +143,10 @@ def gather(
     if options.record is not None:
         _check_target(options.record)
     words = seated(home, options)
-    return tuple(_distinct([find_contestant(home, word, backend, say) for word in words]))
+    contestants = _distinct([find_contestant(home, word, backend, say) for word in words])
+    if take_back(find_sandbox(backend)):
+        say("what a command left that was killed has been removed")
+    return tuple(contestants)
 
 
 def play_match(
@@ -163,6 +167,7 @@ def play_match(
     with tempfile.TemporaryDirectory(prefix="bura-play-") as folder:
         scratch = Home(Path(folder))
         scratch.create()
+        # Whoever looks for what the dead left takes a folder without an owner for one of theirs.
         with ownership(scratch) as owner:
             description = MatchDescription(
                 spec=_spec(options, contestants),
@@ -174,21 +179,30 @@ def play_match(
                 slot=plan_slots(seats=len(contestants), wanted=1)[0],
                 owner=owner.boot,
             )
-            report = run_match(description, watch)
-        labels = tuple(contestant.label for contestant in contestants)
-        played = _played(report.result, labels)
-        if options.record is not None:
-            _keep(report.record, options.record)
-        return PlayReport(
-            labels=labels,
-            sides=played.sides,
-            match=report,
-            estimates=tuple(
-                estimate for label in labels if (estimate := score_per_deal([played], label))
-            ),
-            sandbox=backend,
-            logs=_logs(report, labels, scratch),
-        )
+            return _play(description, contestants, options, watch)
+
+
+def _play(
+    description: MatchDescription,
+    contestants: Sequence[Contestant],
+    options: PlayOptions,
+    watch: Callable[[Message], None],
+) -> PlayReport:
+    report = run_match(description, watch)
+    labels = tuple(contestant.label for contestant in contestants)
+    played = _played(report.result, labels)
+    if options.record is not None:
+        _keep(report.record, options.record)
+    return PlayReport(
+        labels=labels,
+        sides=played.sides,
+        match=report,
+        estimates=tuple(
+            estimate for label in labels if (estimate := score_per_deal([played], label))
+        ),
+        sandbox=description.sandbox,
+        logs=_logs(report, labels, Home(description.home)),
+    )
 
 
 def seated(home: Home, options: PlayOptions) -> tuple[str, ...]:
@@ -290,18 +304,22 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
         return _from_version(known, backend)
     if folder.is_dir():
         return _from_folder(folder, backend, say)
-    hint = with_near("arena bot list shows the submitted ones", word, _submitted_names(home))
+    names = [*_submitted_names(home), *_folders_beside(word)]
+    hint = with_near("arena bot list shows the submitted ones", word, names)
     if backend == PROCESS or word.startswith(PATH_BEGINS):
         raise NotFoundError(f"there is no bot {word!r}, neither submitted nor a folder", hint)
     try:
         return _from_image(word)
     except ImageMissingError as error:
         message = f"there is no bot {word!r}, neither submitted nor a folder, and {error.message}"
-        raise NotFoundError(message, hint) from error
+        # What to do about a plain word is said by the names that are like it.
+        is_reference = ":" in word or "/" in word
+        raise NotFoundError(message, error.hint if is_reference else hint) from error
 
 
 def _submitted(home: Home, word: str) -> BotVersionInfo | None:
-    if not home.database.exists():
+    # What can only be a path needs no arena that can be opened.
+    if word.startswith(PATH_BEGINS) or not home.database.exists():
         return None
     with Store.open(home) as store:
         try:
@@ -315,6 +333,16 @@ def _submitted_names(home: Home) -> list[str]:
         return []
     with Store.open(home) as store:
         return [bot.name for bot in queries.bots(store)]
+
+
+def _folders_beside(word: str) -> list[str]:
+    """Return the folders among which a word would lie, spelled as the word is."""
+    path = Path(word)
+    before = word.removesuffix("/").removesuffix(path.name)
+    try:
+        return [f"{before}{one.name}" for one in path.parent.iterdir() if one.is_dir()]
+    except OSError:
+        return []
 
 
 def _from_version(version: BotVersionInfo, backend: str) -> Contestant:

@@ -13,7 +13,7 @@ from sqlmodel import col, select
 from arena import ledger
 from arena.errors import RefusedError
 from arena.infos import AttemptState
-from arena.owners import live_owners
+from arena.owners import dead_owners, live_owners
 from arena.tables import Attempt, Match, Tournament
 from arena.workers import GRACE_SECONDS
 
@@ -52,9 +52,10 @@ def recover(store: Store, sandbox: Sandbox, owner: Owner) -> int:
 
     To be called alone, before any worker is started.
     """
+    dead = dead_owners(store.home)
     _await_ends(store.home, owner)
     count = ledger.release(store, owner.host, [owner.boot])
-    count += sandbox.reap(owner.boot, live_owners(store.home))
+    count += sandbox.reap(owner.boot, live_owners(store.home), dead)
     return count + sweep(store)
 
 

@@ -338,14 +338,31 @@ def read_record(path: Path) -> Record:
             digest=last["digest"],
         )
     except _UNREADABLE as error:
-        raise RecordError(f"{path} is no record of format {FORMAT}: {error!r}") from error
+        raise RecordError(f"{path} is no record of format {FORMAT}: {_wrong(error)}") from error
+
+
+def _wrong(error: Exception) -> str:
+    """Return in words what is wrong with a line that cannot be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "bytes that are not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return "text that is not JSON"
+    if isinstance(error, KeyError):
+        return f"an object without {error.args[0]!r}"
+    if isinstance(error, RecursionError):
+        return "values in too many others"
+    return (
+        f"values that do not fit: {error}"
+        if type(error) is ValueError
+        else "values of the wrong kind"
+    )
 
 
 def _read_lines(path: Path) -> list[Line]:
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is no record: {error}") from error
+        raise RecordError(f"{path} is no record: {_wrong(error)}") from error
     if not all(isinstance(line, dict) for line in lines):
         raise RecordError(f"{path} is no record: a line is no object")
     return lines
@@ -590,7 +607,7 @@ class _Checker:
         except _ActionError as error:
             self._differ(f"actions[{error.number}]", error.expected, error.found)
         except _UNREADABLE as error:
-            self._differ("text", f"a line of format {FORMAT}", f"{error!r}")
+            self._differ("text", f"a line of format {FORMAT}", _wrong(error))
 
     def _equal(self, name: str, expected: object, found: object) -> None:
         # As text, because Python holds 1, 1.0 and True for equal; a record does not.

@@ -48,8 +48,14 @@ if TYPE_CHECKING:
 __all__ = ["MESSAGE_BYTES", "Reception", "RemotePlayer", "SocketError"]
 
 MESSAGE_BYTES = 64 * 1024
-# Beyond this gRPC cuts the stream without telling why; below it the verdict can say so.
-CUT_BYTES = 4 * MESSAGE_BYTES
+# Beyond this gRPC cuts the stream without telling why; below it the verdict can say so. A bot may
+# have as many of these in memory here as it may have streams.
+CUT_BYTES = 2 << 20
+BROKEN_OFF = (
+    "the stream broke off before Goodbye: the bot ended or cancelled it, or sent a message of more "
+    f"than {CUT_BYTES >> 20} MiB"
+)
+CANCEL_SECONDS = 0.2
 UNREAD_ARRIVALS = 256
 PATH_BYTES = 100
 STREAMS = 4
@@ -399,7 +405,7 @@ class _SeatServer:
                     await self._write(context, part)
         finally:
             reader.cancel()
-            self._fault(FaultKind.DISCONNECTED, "the stream ended before Goodbye")
+            self._fault(FaultKind.DISCONNECTED, BROKEN_OFF)
             await asyncio.gather(reader, return_exceptions=True)
 
     async def _read(self, context: _Context) -> None:
@@ -407,6 +413,8 @@ class _SeatServer:
             raw = await _read_from(context)
             received_ns = self._inbox.clock.now_ns()
             if raw is None:
+                # One that was broken off is cancelled before this is over.
+                await asyncio.sleep(CANCEL_SECONDS)
                 self._fault(FaultKind.DISCONNECTED, "the bot ended its stream before Goodbye")
                 return
             self.received_bytes += len(raw)

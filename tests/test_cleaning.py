@@ -170,7 +170,7 @@ def test_container_that_will_not_go_is_told_and_the_others_go(
 def test_container_that_will_not_go_does_not_stop_the_next_run() -> None:
     """Reaping goes on to the next container; the stuck one stays on the doctor's list."""
     sandbox = fake(containers=["bura-bot-1", "bura-bot-2"], stuck=frozenset({"bura-bot-1"}))
-    assert sandbox.reap("me", []) == 2
+    assert sandbox.reap("me", [], ["dead"]) == 2
     assert sandbox.leftovers([]) == ["bura-bot-1"]
 
 

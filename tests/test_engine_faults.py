@@ -276,6 +276,19 @@ def test_start_that_fails_blames_the_engine(
     assert left(box) == []
 
 
+@pytest.mark.long
+def test_container_that_is_made_too_late_goes_with_the_next_start(
+    box: Box, proxy: Proxy, sleeper: str
+) -> None:
+    """What the engine makes after it was given up is not left until the process ends."""
+    proxy.rules.append(Rule(CREATE, times=1, delay=LATE))
+    with pytest.raises(EngineLostError):
+        start(box, sleeper)
+    await_true(lambda: len(left(box)) == 1)
+    start(box, sleeper).finish()
+    assert left(box) == []
+
+
 @pytest.mark.parametrize("status", [404, 409])
 @pytest.mark.parametrize("call", [KILL, REMOVE])
 def test_what_the_engine_calls_gone_is_gone(

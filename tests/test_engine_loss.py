@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.long,
+    pytest.mark.alone,
     # The engine's client leaks the socket with which it fails to connect.
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]

@@ -108,6 +108,7 @@ def test_nothing_passes_from_a_run_to_the_next(ring: Ring, places: tuple[Path, P
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_overhead_is_small_and_the_same_at_both_seats(
     ring: Ring, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -141,6 +142,7 @@ def test_overhead_is_small_and_the_same_at_both_seats(
 
 
 @pytest.mark.long
+@pytest.mark.alone
 @pytest.mark.parametrize("move_ms", [100, 50])
 def test_times_are_kept_beside_bots_that_burn(
     ring: Ring, places: tuple[Path, Path], move_ms: int

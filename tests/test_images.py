@@ -167,9 +167,20 @@ def test_missing_image_says_what_to_type(engine: Engine, monkeypatch: pytest.Mon
         raise ImageMissingError(f"cannot pull {reference} in {seconds} s")
 
     monkeypatch.setattr(Engine, "pull", unreachable)
-    with pytest.raises(ImageMissingError, match="docker pull no-such-bot") as caught:
-        images.resolve("no-such-bot", engine=engine)
+    with pytest.raises(ImageMissingError, match="docker pull no-such-bot:1") as caught:
+        images.resolve("no-such-bot:1", engine=engine)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("word", ["no-such-bot", "no-such-bot@2"])
+def test_plain_word_is_never_fetched(
+    word: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slip of the hand does not run what a stranger published under that name."""
+    monkeypatch.setattr(Engine, "pull", lambda *_, **__: pytest.fail("it was fetched"))
+    with pytest.raises(ImageMissingError, match=f"{word}:latest"):
+        images.resolve(word, engine=engine)
 
 
 @pytest.mark.docker

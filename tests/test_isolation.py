@@ -239,6 +239,7 @@ EARS = {"file in /tmp", "processes"}
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_two_talkers_tell_each_other_nothing(box: Box) -> None:
     """Of all channels that work inside one container, none but the known one crosses two."""
     speaker = start(box, image(box, "talker", "say"))
@@ -253,6 +254,7 @@ def test_two_talkers_tell_each_other_nothing(box: Box) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.alone
 def test_talkers_have_ears(box: Box) -> None:
     """In one container the same listener hears the same speaker, so silence means something."""
     bot = start(box, image(box, "talker", "both"))

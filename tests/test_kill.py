@@ -41,6 +41,8 @@ FROM ${BASE}
 COPY bot.py /bot/bot.py
 CMD ["python", "/bot/bot.py"]
 """
+# The shell is the first process, which cannot be killed from within.
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", '"$@"; exit $?')
 CREATED = "created"
 CONTAINER_CASES = [
     (CREATED, "both"),
@@ -101,10 +103,10 @@ def make_arena(
     return home
 
 
-def run(home: Path, *crash: str) -> subprocess.CompletedProcess[str]:
+def run(home: Path, *crash: str, within: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Run the tournament in a process of its own, with its sockets in the test's folder."""
     return subprocess.run(
-        [sys.executable, SCRIPT, home, *crash],
+        [*within, sys.executable, SCRIPT, home, *crash],
         env={**os.environ, "XDG_RUNTIME_DIR": str(home.parent)},
         capture_output=True,
         text=True,
@@ -191,16 +193,50 @@ def test_run_after_a_kill_leaves_no_container(
     """The same holds with bots in containers, and none of them is left."""
     home = make_arena(folder, "home", "container")
     survive(home, step, who, undisturbed)
+    assert_no_container_is_left(home)
+
+
+@pytest.mark.docker
+@pytest.mark.long
+def test_run_after_a_restart_takes_back_what_its_owners_left(
+    folder: Path, undisturbed: list[object]
+) -> None:
+    """From a new container the dead processes cannot be seen, but that nobody holds their locks."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare, to run in a namespace of processes of its own")
+    home = make_arena(folder, "home", "container")
+    done = run(home, Step.DEALING, "both", within=(*NAMESPACE, "sh"))
+    assert (home / "crashed").exists(), done.stderr
+    assert bots_of(home) != []
+    done = run(home)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == undisturbed
+    assert_each_match_counts_once(home)
+    assert_no_container_is_left(home)
+
+
+def images_of(home: Path) -> set[str]:
+    """Return the images of an arena's bots."""
     with Store.open(Home(home)) as store:
-        images = {bot.versions[0].digest for bot in queries.bots(store)}
+        return {bot.versions[0].digest for bot in queries.bots(store)}
+
+
+def bots_of(home: Path) -> list[str]:
+    """Return the containers of an arena's bots."""
+    images = images_of(home)
     engine = docker.from_env()
-    try:
-        left = [one for one in engine.api.containers(all=True) if one["ImageID"] in images]
-        assert left == []
-        for image in images:
-            engine.images.remove(image, force=True)
-    finally:
-        engine.close()
+    found = [one["Id"] for one in engine.api.containers(all=True) if one["ImageID"] in images]
+    engine.close()
+    return found
+
+
+def assert_no_container_is_left(home: Path) -> None:
+    """No container of an arena's bots is there; then their images go too."""
+    assert bots_of(home) == []
+    engine = docker.from_env()
+    for image in images_of(home):
+        engine.images.remove(image, force=True)
+    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,11 +11,12 @@ from stores import add_tournament, lease, report, result
 
 from arena import bots, jobs, queries, tournament
 from arena.cli import main
-from arena.cli.matches import fault_sentence
+from arena.cli.matches import details_json, fault_sentence, print_faults
+from arena.cli.output import Output
 from arena.cli.words import VOID_WORDS
 from arena.home import Home
 from arena.infos import FaultInfo, MatchState, ReportInfo
-from arena.ledger import MAX_VOIDS, finish, void
+from arena.ledger import MAX_VOIDS, StoredFault, finish, void
 from arena.rankings import tournament_table
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
@@ -132,6 +134,30 @@ def run_of(**changes: Any) -> ReportInfo:
 def test_fault_is_one_sentence(told: FaultInfo, words: str) -> None:
     """Who, what, when, what is known and what it cost; older matches know less."""
     assert fault_sentence(told, run_of()) == words
+
+
+def test_faults_that_are_alike_are_one_line(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How many deals, and the first; what lost a leg or came in another one stands apart."""
+    number = add_tournament(store)
+    wrong = {"seat": 0, "position": 0, "kind": "illegal_action"}
+    faults = [StoredFault(leg=0, deal=deal, detail=f"so {deal}", **wrong) for deal in range(3, 40)]
+    faults.insert(7, StoredFault(leg=0, deal=None, seat=0, position=0, kind="crash", detail="bang"))
+    faults.append(StoredFault(leg=1, deal=5, detail="so 5", **wrong))
+    assert finish(store, lease(store, number), replace(result(), faults=tuple(faults)), [report()])
+    details = queries.match(store, "cup", 1)
+    print_faults(Output(), details)
+    told = capsys.readouterr().out.splitlines()
+    first = "chose an action that was not offered in 37 deals of leg 1, first in deal 3: so 3"
+    assert [line.partition(" ")[2] for line in told] == [
+        f"{first}; lost each of them",
+        "crashed in leg 1: bang; lost the rest of the leg",
+        "chose an action that was not offered in deal 5 of leg 2: so 5; lost the deal",
+    ]
+    listed = details_json(details, [], 0)["fault_list"]
+    assert isinstance(listed, list)
+    assert len(listed) == len(faults)
 
 
 def test_every_verdict_of_the_platform_has_words() -> None:

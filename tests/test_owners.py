@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from arena.sandbox import SandboxError, owners
-from arena.sandbox.owners import ProcessStamp, SocketFolder, is_live, reap_socket_folders
+from arena.sandbox.owners import (
+    ProcessStamp,
+    SocketFolder,
+    is_left,
+    is_live,
+    reap_socket_folders,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +70,18 @@ def test_live_owner_protects_what_a_dead_process_left() -> None:
     assert not is_live("a", "", ["b"])
 
 
+def test_what_may_live_out_of_sight_is_neither_live_nor_left() -> None:
+    """An owner on another machine, of an earlier boot or in another namespace may be at work."""
+    boot, namespace, _, _ = ProcessStamp.current().text.split(":")
+    for stamp in (f"{boot}:other:1:1", f"other:{namespace}:1:1", "", "x"):
+        assert not is_live("a", stamp, [])
+        assert not is_left("a", stamp, [], [])
+        assert is_left("a", stamp, [], ["a"])
+    over = f"{boot}:{namespace}:{2**22 + 1}:1"
+    assert is_left("a", over, [], [])
+    assert not is_left("a", over, ["a"], ["a"])
+
+
 def test_socket_folder_is_open_for_passing_only() -> None:
     """Others may enter the folder by its name but not list it, nor read whose it is."""
     folder = SocketFolder.create("owner-of-it")
@@ -100,7 +118,8 @@ def test_reaping_takes_the_dead_only(place: Path) -> None:
     stranger = place / "bura-file"
     stranger.write_text("x")
     (place / "bura-link").symlink_to(dead.root)
-    assert reap_socket_folders(["kept"]) == 1
+    assert reap_socket_folders(["kept"], ["kept"]) == 0
+    assert reap_socket_folders(["kept"], ["dead", "kept"]) == 1
     assert not dead.root.exists()
     assert mine.root.exists()
     assert kept.root.exists()

@@ -95,6 +95,7 @@ def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
         (("garbage", "unknown"), FaultKind.PROTOCOL),
         (("garbage", "nested"), FaultKind.PROTOCOL),
         (("oversized", "65537"), FaultKind.PROTOCOL),
+        (("oversized", "1048577"), FaultKind.PROTOCOL),
         # gRPC cuts such a stream by itself and tells the bot why, which ends this one.
         (("oversized", "16000000"), FaultKind.CRASH),
         (("hello_twice",), FaultKind.PROTOCOL),
@@ -127,6 +128,14 @@ def test_a_largest_message_is_read() -> None:
     (offence,) = played.leg.faults
     assert offence.fault.kind is FaultKind.PROTOCOL
     assert "expected at most" not in offence.fault.detail
+
+
+def test_a_message_that_grpc_cuts_off_is_named_as_a_cause() -> None:
+    """What cannot be told from a cancelled stream is not taken for one that was ended."""
+    played = play(spec(), STEADY, ("cut_off",))
+    (offence,) = played.leg.faults
+    assert offence.fault.kind is FaultKind.DISCONNECTED
+    assert "a message of more than 2 MiB" in offence.fault.detail
 
 
 def test_a_second_stream_is_refused_without_penalty() -> None:

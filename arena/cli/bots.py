@@ -71,7 +71,8 @@ def submit_bot(
     """Take in a bot and print its id and digest.
 
     SOURCE becomes the next version of NAME; what a version runs never changes. SOURCE is a
-    folder with a Dockerfile, an image, or an archive made by `docker save`. A folder's
+    folder with a Dockerfile, an image, or an archive made by `docker save`; an image that is not
+    here is fetched only if its tag is given. A folder's
     Dockerfile runs on this machine while the image is built: submit folders of people you
     trust, and ask strangers for images. An image is started once, and refused if it ends at
     once. With --sandbox process, a folder with the program itself.

@@ -47,9 +47,10 @@ def clean(
 ) -> None:
     """Remove what dead runs left behind.
 
-    Containers, socket folders and temporary folders whose owner is dead, and records and logs of
-    attempts that do not count. Nothing is pruned, and what a running match uses stays. Exit code 1
-    if something could not be removed.
+    Containers, socket folders and temporary folders whose owner does not run on this machine, and
+    records and logs of attempts that do not count. Nothing is pruned, and what a running match uses
+    stays; where other machines or containers use the same engine, see first with --dry-run. Exit
+    code 1 if something could not be removed.
     """
     app = context.ensure_object(App)
     output = app.output

@@ -13,6 +13,7 @@ from arena import compare as comparing
 from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import (
+    Whole,
     found_sandbox_option,
     game,
     pace_options,
@@ -132,14 +133,14 @@ class _Command(Documented):
 )
 @click.option(
     "--max-decks",
-    type=click.IntRange(1, 1_000_000),
+    type=Whole(1, 1_000_000),
     default=10_000,
     show_default=True,
     help="Stop undecided after so many decks.",
 )
 @click.option(
     "--batch",
-    type=click.IntRange(1, 10_000),
+    type=Whole(1, 10_000),
     default=50,
     show_default=True,
     help="Decks between two looks at the test; bots are started afresh for each leg of a batch.",

@@ -1,5 +1,6 @@
 """What every command shares: where the arena lives, the two streams, and the options for both."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -7,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from arena.cli.output import Output
-from arena.errors import NotFoundError
+from arena.errors import MachineError, NotFoundError
 from arena.home import HOME_VARIABLE, Home, find_home
 from arena.store import Store
 
@@ -35,12 +36,19 @@ class App:
 
         Raises:
             NotFoundError: There is no arena in this folder.
+            MachineError: This user may not write there.
         """
         home = self.home
         if not home.database.exists():
             raise NotFoundError(
                 f"there is no arena in {home.path}",
                 "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
+            )
+        # Readers keep a log beside the database, in which they say what they still need.
+        if not all(os.access(path, os.W_OK) for path in (home.path, home.database)):
+            raise MachineError(
+                f"this user may not write to the arena in {home.path}, as even reading needs to",
+                "ask its owner, or make a copy of the folder and name it with --home",
             )
         return Store.open(home)
 

@@ -12,7 +12,7 @@ from arena import planning, tournament
 from arena.bots import submit
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.description import read_description
-from arena.cli.options import game, game_options, sandbox_option, time_control
+from arena.cli.options import Whole, game, game_options, sandbox_option, time_control
 from arena.cli.plans import (
     PAIRING_FIELDS,
     PLAN_FIELDS,
@@ -79,18 +79,16 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--rounds",
-    type=click.IntRange(1, 10_000),
+    type=Whole(1, 10_000),
     help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
 )
 @click.option(
     "--seats",
-    type=click.IntRange(2, 6),
+    type=Whole(2, 6),
     help="Seats a match.  [default: 2, or what the variant needs]",
 )
-@click.option("--groups", type=click.IntRange(1, 1000), help="How many groups there are.")
-@click.option(
-    "--advance", type=click.IntRange(1, 1000), help="How many of each group reach the knock-out."
-)
+@click.option("--groups", type=Whole(1, 1000), help="How many groups there are.")
+@click.option("--advance", type=Whole(1, 1000), help="How many of each group reach the knock-out.")
 @click.option(
     "--third-place/--no-third-place", default=None, help="Whether third place is played for."
 )
@@ -199,7 +197,7 @@ def create(
 )
 @click.argument("name")
 @click.argument("source", metavar="FROM")
-@click.option("--top", type=click.IntRange(2, 1000), required=True, help="How many reach them.")
+@click.option("--top", type=Whole(2, 1000), required=True, help="How many reach them.")
 @click.option(
     "--format",
     "format_name",
@@ -210,12 +208,10 @@ def create(
 )
 @click.option(
     "--rounds",
-    type=click.IntRange(1, 10_000),
+    type=Whole(1, 10_000),
     help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
 )
-@click.option(
-    "--decks", type=click.IntRange(1, 100_000), help="Decks a match.  [default: as in FROM]"
-)
+@click.option("--decks", type=Whole(1, 100_000), help="Decks a match.  [default: as in FROM]")
 @common_options
 @pass_app
 def finals(

@@ -1,10 +1,12 @@
 """How a command ends: exit codes, and an error as one line that says what to do next."""
 
 import errno
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from arena.errors import ArenaError
 from referee.players import PlatformError
@@ -18,6 +20,9 @@ FAILED = 1
 USAGE = 2
 ENVIRONMENT = 3
 INTERRUPTED = 130
+
+NEAR = re.compile(r"\. \(?Did you mean (?:one of: )?(.+)\?\)?$")
+"""How click names what is like an unknown word."""
 
 
 class Ending(NamedTuple):
@@ -40,10 +45,21 @@ def ending_of(error: BaseException) -> Ending:
 
 
 def _usage(error: click.UsageError) -> str:
-    message = error.format_message().rstrip(".")
+    if isinstance(error, NoArgsIsHelpError):
+        # Its own message is the whole help.
+        message = f"{error.ctx.command_path} needs {_what_follows(error.ctx)}"
+    else:
+        message = NEAR.sub(r"; did you mean \1?", error.format_message()).rstrip(".")
     if error.ctx is None:
         return message
-    return f"{message}; type: {error.ctx.command_path} --help"
+    end = "" if message.endswith("?") else ";"
+    return f"{message}{end} type: {error.ctx.command_path} --help"
+
+
+def _what_follows(context: click.Context) -> str:
+    if isinstance(context.command, click.Group):
+        return f"a command: {', '.join(context.command.list_commands(context))}"
+    return "arguments"
 
 
 def _environment(error: OSError) -> str:

@@ -12,6 +12,7 @@ from arena import queries
 from arena.audit import audit
 from arena.cli.context import App, Documented, common_options, json_option, pass_app
 from arena.cli.errors import DONE, FAILED
+from arena.cli.options import Whole
 from arena.cli.words import count, path_text, size
 from arena.documents import RECORDS
 from arena.export import export
@@ -133,7 +134,7 @@ def export_tournament(
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(1, 256),
+    type=Whole(1, 256),
     help="Records refereed at the same time.  [default: the number of cores]",
 )
 @json_option

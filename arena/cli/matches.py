@@ -11,12 +11,14 @@ import click
 
 from arena import queries
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
+from arena.cli.options import Whole
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
 from arena.cli.words import (
     against,
     count,
     fault_words,
+    grouped,
     milliseconds,
     number,
     path_text,
@@ -255,12 +257,16 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
 @click.argument("match_id", type=MatchId(), metavar="ID")
 @click.option(
     "--log-lines",
-    type=click.IntRange(0, 10_000),
+    type=Whole(0, 10_000),
     default=10,
     show_default=True,
     help="How many last lines of each bot's output to print.",
 )
-@click.option("--messages", is_flag=True, help="Print the last messages before each fault.")
+@click.option(
+    "--messages",
+    is_flag=True,
+    help="Print each fault by itself, with the last messages before it.",
+)
 @common_options
 @pass_app
 def show_match(
@@ -385,12 +391,27 @@ def _head(info: MatchInfo) -> dict[str, object]:
 
 
 def print_faults(output: Output, details: MatchDetails, *, messages: bool = False) -> None:
-    """Print each fault in a line, and the last messages before it if they are wanted."""
-    for fault in details.faults:
-        output.line(fault_sentence(fault, _run_of(fault, details)))
-        if messages and fault.sent is not None:
-            output.line(f"  last sent: {fault.sent or '-'}")
-            output.line(f"  last received: {fault.received or '-'}")
+    """Print faults of a kind in a line, or each with the last messages before it."""
+    for alike in grouped(
+        details.faults, lambda one: (one.seat, one.leg, one.kind, one.deal is None)
+    ):
+        if len(alike) > 1 and alike[0].deal is not None and not messages:
+            output.line(faults_sentence(alike))
+            continue
+        for fault in alike:
+            output.line(fault_sentence(fault, _run_of(fault, details)))
+            if messages and fault.sent is not None:
+                output.line(f"  last sent: {fault.sent or '-'}")
+                output.line(f"  last received: {fault.received or '-'}")
+
+
+def faults_sentence(alike: Sequence[FaultInfo]) -> str:
+    """Return who did what in how many deals of a leg, with the detail of the first."""
+    first = alike[0]
+    return (
+        f"{first.entrant} {fault_words(first.kind)} in {len(alike)} deals of leg {first.leg + 1}, "
+        f"first in deal {first.deal}: {first.detail}; lost each of them"
+    )
 
 
 def _run_of(fault: FaultInfo, details: MatchDetails) -> ReportInfo | None:
@@ -576,8 +597,8 @@ def _ms(microseconds: int | None) -> float | None:
     },
 )
 @click.argument("match_id", type=MatchId(), metavar="ID")
-@click.option("--deal", type=click.IntRange(0), help="Tell this deal card by card; from 0.")
-@click.option("--leg", type=click.IntRange(1), default=1, show_default=True, help="Its leg.")
+@click.option("--deal", type=Whole(0), help="Tell this deal card by card; from 0.")
+@click.option("--leg", type=Whole(1), default=1, show_default=True, help="Its leg.")
 @common_options
 @pass_app
 def record_match(

@@ -44,6 +44,21 @@ class Seconds(click.ParamType[Decimal]):
         return seconds
 
 
+class Whole(click.IntRange):
+    """A whole number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number, or fail saying which numbers there are."""
+        expected = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f"{value!r} is no whole number; give {expected}", param, ctx)
+        if number < (self.min or 0) or (self.max is not None and number > self.max):
+            self.fail(f"{number} is out of range; give {expected}", param, ctx)
+        return number
+
+
 class BankAndIncrement(click.ParamType[tuple[Decimal, Decimal]]):
     """A bank per leg and an increment per decision, in seconds: BANK+INC."""
 
@@ -139,7 +154,7 @@ rules_option = click.option(
 PACE_OPTIONS = (
     click.option(
         "--tables",
-        type=click.IntRange(1, 256),
+        type=Whole(1, 256),
         help="Deals played side by side in a leg.  [default: by match format]",
     ),
     click.option(
@@ -175,7 +190,7 @@ GAME_OPTIONS = (
     rules_option,
     click.option(
         "--decks",
-        type=click.IntRange(1, 100_000),
+        type=Whole(1, 100_000),
         default=100,
         show_default=True,
         help="Decks a match; each is played once per rotation of the seats.",

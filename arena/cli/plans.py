@@ -10,6 +10,7 @@ import click
 from arena import forecast, planning, queries, tournament
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.description import read_description
+from arena.cli.options import Whole
 from arena.cli.output import Column
 from arena.cli.words import against, count, seconds
 from arena.formats import sides_of
@@ -74,7 +75,7 @@ HOUR = 3600
 @click.option("--pairings", is_flag=True, help="Also print who meets whom, as far as it is known.")
 @click.option(
     "--concurrency",
-    type=click.IntRange(1, 1024),
+    type=Whole(1, 1024),
     help="Matches at the same time.  [default: what the cores allow]",
 )
 @common_options

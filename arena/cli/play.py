@@ -16,6 +16,7 @@ from arena.cli.words import (
     against,
     count,
     fault_words,
+    grouped,
     interval,
     number,
     seconds,
@@ -27,10 +28,12 @@ from referee.results import SERIES
 from referee.shuffle import new_seed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from arena.cli.output import Bar, Output
     from referee.players import Message
+    from referee.results import Offence
 
 COLUMNS = (
     Column("Name", fold=True),
@@ -111,9 +114,10 @@ def play(
 ) -> None:
     """Play a quick match between bots and print its result.
 
-    BOT is a submitted name or name@version, a folder, or an image, one for each seat. In a variant
-    of pairs seats 0 and 2 play against 1 and 3; BOT+BOT is a pair. Each deck is played once per
-    rotation of the seats, so the luck of the deal cancels. Nothing is stored and no rating moves.
+    BOT is a submitted name or name@version, a folder, or an image, one for each seat; an image that
+    is not here is fetched only if its tag is given. In a variant of pairs seats 0 and 2 play
+    against 1 and 3; BOT+BOT is a pair. Each deck is played once per rotation of the seats, so the
+    luck of the deal cancels. Nothing is stored and no rating moves.
     """
     played, played_format = game(app.home, variant, changes, match_format)
     options = PlayOptions(
@@ -168,16 +172,24 @@ def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
     if result.conditions:
         output.line(f"times were taken with {result.conditions}")
     output.line(f"seed {options.seed.hex()}")
-    for offence in result.faults:
-        where = "the rest of" if offence.deal is None else f"deal {offence.deal} of"
-        output.line(
-            f"{report.labels[offence.entrant]} lost {where} leg {offence.leg + 1}: "
-            f"it {fault_words(offence.fault.kind)}: {offence.fault.detail}"
-        )
+    # A leg is lost once, deals may be lost in hundreds.
+    for alike in grouped(
+        result.faults, lambda one: (one.entrant, one.leg, one.fault.kind, one.deal is None)
+    ):
+        output.line(f"{report.labels[alike[0].entrant]} lost {_lost(alike)}")
     if result.faults:
         _print_logs(output, report)
     if options.record is not None:
         output.line(f"record {options.record}; check it: arena verify {options.record}")
+
+
+def _lost(alike: Sequence[Offence]) -> str:
+    """Return what faults of a kind in a leg cost and what they were, with the first's detail."""
+    first = alike[0]
+    where = "the rest of" if first.deal is None else f"deal {first.deal} of"
+    if len(alike) > 1:
+        where = f"{len(alike)} deals, the first deal {first.deal}, of"
+    return f"{where} leg {first.leg + 1}: it {fault_words(first.fault.kind)}: {first.fault.detail}"
 
 
 def _print_logs(output: Output, report: PlayReport) -> None:

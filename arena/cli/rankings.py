@@ -10,7 +10,7 @@ import click
 
 from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import MATCH_FORMATS, game, rules_option, variant_option
+from arena.cli.options import MATCH_FORMATS, Whole, game, rules_option, variant_option
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
@@ -102,7 +102,7 @@ class _Question:
 @rules_option
 @click.option(
     "--seats",
-    type=click.IntRange(2, 6),
+    type=Whole(2, 6),
     help="Bots a match.  [default: as the rules are usually played]",
 )
 @click.option(

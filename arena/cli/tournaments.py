@@ -12,6 +12,7 @@ from arena.cli import exports, roster
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
 from arena.cli.creation import create, finals
 from arena.cli.live import StatusLines, TellingStopFlag
+from arena.cli.options import Whole
 from arena.cli.plans import (
     PAIRING_FIELDS,
     plan,
@@ -83,7 +84,7 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
 @click.argument("name")
 @click.option(
     "--concurrency",
-    type=click.IntRange(1, 1024),
+    type=Whole(1, 1024),
     help="Matches at the same time.  [default: what the cores allow]",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be played, and play nothing.")

@@ -1,10 +1,13 @@
 """Values in the words of the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeVar
 
 from referee.players import FaultKind
+
+Item = TypeVar("Item")
 
 FAULT_WORDS = {
     FaultKind.NO_CONNECT: "never connected to the referee",
@@ -98,6 +101,14 @@ def count(amount: int, singular: str, plural: str = "") -> str:
 def fault_words(kind: str) -> str:
     """Return what a bot did, as the end of a sentence that begins with its name."""
     return FAULT_WORDS[FaultKind(kind)]
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+    """Return items that are alike together, in the order of the first of each kind."""
+    groups: dict[Hashable, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
 
 
 def void_words(verdict: str) -> str:

@@ -281,10 +281,12 @@ class Sandbox(Protocol):
         """
         ...
 
-    def reap(self, owner: str, live_owners: Collection[str]) -> int:
-        """Remove what dead workers left behind, and return how many things that were.
+    def reap(
+        self, owner: str = "", live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+    ) -> int:
+        """Remove what the dead left behind, and return how many things that were.
 
-        Whatever belongs to `owner`, to one of `live_owners` or to a process that still runs on
-        this machine is left alone.
+        Whatever belongs to `owner` or to one of `live_owners` is left alone. The rest goes if it
+        belongs to one of `dead_owners`, or to a process that surely is over.
         """
         ...

@@ -25,7 +25,7 @@ import docker
 import requests
 import urllib3
 from docker.errors import APIError, DockerException
-from docker.utils import kwargs_from_env, parse_repository_tag
+from docker.utils import kwargs_from_env, parse_host, parse_repository_tag
 
 from arena.sandbox.base import (
     BotReport,
@@ -48,7 +48,7 @@ from arena.sandbox.confinement import (
 )
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import is_live, reap_socket_folders
+from arena.sandbox.owners import is_left, is_live, reap_socket_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -63,6 +63,7 @@ NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 ENGINE_SECONDS = 20
 END_SECONDS = 10
 PAUSES = (0.1, 0.5)
+STRAY_SECONDS = 600
 # Looking at a process is cheap, reading its control groups is not quite.
 SAMPLE_SECONDS = 0.05
 CHECK_PAUSES = (0.01, 0.05, 0.2)
@@ -70,6 +71,7 @@ PLAIN_RUNTIMES = frozenset({"runc", "crun", "io.containerd.runc.v2"})
 CANNOT_START = 127
 # The engine writes these to its log as six letters each, and so what was no UTF-8.
 ESCAPED_IN_LOGS = str.maketrans(dict.fromkeys("<>&\u2028\u2029\ufffd", "......"))
+MOST_CAUSES = 100
 SIGNAL_BASE = 128
 LAST_SIGNAL = 64
 
@@ -154,6 +156,13 @@ class Engine:
         """
         endpoint = find_endpoint()
         try:
+            parse_host(endpoint.address)
+        except DockerException as error:
+            raise EngineMissingError(
+                f"{endpoint} is no address of a container engine: {_one_line(error)}",
+                "give unix:///PATH or tcp://HOST:PORT",
+            ) from error
+        try:
             settings: dict[str, Any] = dict(kwargs_from_env())
             settings.setdefault("base_url", endpoint.address)
             if settings["base_url"].startswith("unix://"):
@@ -186,7 +195,8 @@ class Engine:
             try:
                 self._sessions.append(_Session(self._socket_path()))
             except OSError as error:
-                raise EngineLostError(f"the container engine does not answer: {error}") from error
+                reason = _one_line(error)
+                raise EngineLostError(f"the container engine does not answer: {reason}") from error
         return self._sessions[-1]
 
     def image(self, reference: str) -> ImageInfo:
@@ -196,7 +206,9 @@ class Engine:
             ImageMissingError: If it is not here.
             EngineLostError: If the engine fails.
         """
-        found = self._call("look at an image", self._api.inspect_image, reference, gone=(404,))
+        # What is no reference (400) names nothing either.
+        missing = (400, 404)
+        found = self._call("look at an image", self._api.inspect_image, reference, gone=missing)
         if found is None:
             raise ImageMissingError(f"no image {reference} on this machine")
         config = found.get("Config") or {}
@@ -566,6 +578,7 @@ class ContainerSandbox:
             LimitsMissingError: If a limit is not in force.
             EngineLostError: If the engine fails.
         """
+        self._remove_strays()
         asked_ns = time.monotonic_ns()
         self.prepare(request.source)
         session = self.engine.session()
@@ -577,6 +590,9 @@ class ContainerSandbox:
             reason = _one_line(error)
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
+            if not isinstance(error, APIError):
+                # Without an answer it may still be made.
+                _strays.add(name)
             if isinstance(error, APIError) and BOT_CANNOT_START.search(reason):
                 return _NeverStarted(reason, asked_ns)
             if isinstance(error, APIError) and "CPUs are not available" in reason:
@@ -593,22 +609,37 @@ class ContainerSandbox:
             raise
         return bot
 
-    def reap(self, owner: str, live_owners: Collection[str]) -> int:
-        """Remove containers and socket folders of dead workers and return their number.
+    def reap(
+        self, owner: str = "", live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+    ) -> int:
+        """Remove containers and socket folders of the dead and return their number.
 
         Raises:
             EngineLostError: If the engine fails.
         """
+        self._remove_strays()
         live = {owner, *live_owners}
-        dead = self.leftovers(live)
-        for name in dead:
+        left = [
+            name
+            for name, its, stamp in self.engine.bots()
+            if is_left(its, stamp, live, dead_owners)
+        ]
+        for name in left:
             # One that cannot be removed now must not keep the next run from starting.
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
-        return len(dead) + reap_socket_folders(live)
+        return len(left) + reap_socket_folders(live, dead_owners)
+
+    def _remove_strays(self) -> None:
+        """Remove what the engine made after it had been given up: nobody else knows of it."""
+        for name in _strays.names():
+            with contextlib.suppress(EngineLostError):
+                if self.engine.inspect(name) is not None:
+                    self.engine.remove(name)
+                    _strays.forget(name)
 
     def leftovers(self, live_owners: Collection[str]) -> list[str]:
-        """Return the names of containers whose owner is dead.
+        """Return the names of containers whose owner is not known to live.
 
         Raises:
             EngineLostError: If the engine fails.
@@ -618,6 +649,31 @@ class ContainerSandbox:
             for name, owner, stamp in self.engine.bots()
             if not is_live(owner, stamp, live_owners)
         ]
+
+
+class _Strays:
+    """Names of containers that this process has given up, as long as an engine may be late."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._since: dict[str, float] = {}
+
+    def add(self, name: str) -> None:
+        with self._lock:
+            self._since[name] = time.monotonic()
+
+    def forget(self, name: str) -> None:
+        with self._lock:
+            self._since.pop(name, None)
+
+    def names(self) -> list[str]:
+        oldest = time.monotonic() - STRAY_SECONDS
+        with self._lock:
+            self._since = {name: at for name, at in self._since.items() if at >= oldest}
+            return list(self._since)
+
+
+_strays = _Strays()
 
 
 class _NeverStarted:
@@ -892,5 +948,16 @@ def _tail(output: Iterable[str]) -> str:
 
 
 def _one_line(error: BaseException) -> str:
-    text = getattr(error, "explanation", None) or str(error) or type(error).__name__
-    return " ".join(clean_log(str(text).encode(), 2000)[0].split())
+    text = getattr(error, "explanation", None) or _of_the_system(error) or str(error)
+    return " ".join(clean_log(str(text).encode(), 2000)[0].split()) or type(error).__name__
+
+
+def _of_the_system(error: BaseException) -> str:
+    """Return what the system said, which the client wraps into errors of several libraries."""
+    waiting: list[object] = [error]
+    for one in waiting:
+        if isinstance(one, OSError) and one.errno and one.strerror:
+            return str(one.strerror)
+        if isinstance(one, BaseException) and len(waiting) < MOST_CAUSES:
+            waiting += (*one.args, getattr(one, "reason", None), one.__cause__, one.__context__)
+    return ""

@@ -79,8 +79,9 @@ def _address(context: str) -> str:
         meta = json.loads(path.read_text(encoding="utf-8"))
         return str(meta["Endpoints"]["docker"]["Host"])
     except (OSError, ValueError, KeyError, TypeError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"{path} names no engine"
         raise EngineMissingError(
-            f"the docker context {context} cannot be read: {type(error).__name__}",
+            f"the docker context {context} cannot be read: {why}",
             "choose another with: docker context use NAME, or set DOCKER_HOST",
         ) from error
 

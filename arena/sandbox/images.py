@@ -185,6 +185,9 @@ def load(path: Path, *, engine: Engine | None = None) -> BotImage:
 def resolve(reference: str, *, engine: Engine | None = None) -> BotImage:
     """Find an image by name or id, fetching it from its registry only if it is not here.
 
+    Only a reference with a registry, a tag or a digest is fetched: a plain word may be a slip of
+    the hand, and what a stranger published under it is not what was meant.
+
     Raises:
         ImageMissingError: If it can neither be found nor fetched.
         ImageRefusedError: If no bot may be run from it.
@@ -196,6 +199,12 @@ def resolve(reference: str, *, engine: Engine | None = None) -> BotImage:
         except ImageMissingError as missing:
             if reference.startswith("sha256:") or not re.fullmatch(r"[\w./:@-]+", reference):
                 raise
+            if not re.search("[/:]", reference):
+                raise ImageMissingError(
+                    missing.message,
+                    f"name a folder, an archive or an image; one is fetched only if its tag is "
+                    f"given, as in {reference}:latest",
+                ) from None
             try:
                 used.pull(reference, seconds=PULL_SECONDS)
             except ImageMissingError as error:
@@ -246,6 +255,7 @@ def check_start(image: str, *, sandbox: ContainerSandbox | None = None) -> None:
         SandboxError: If the engine is missing or fails.
     """
     used = ContainerSandbox() if sandbox is None else sandbox
+    used.reap()
     owner = f"probe-{uuid.uuid4().hex}"
     folder = SocketFolder.create(owner)
     try:

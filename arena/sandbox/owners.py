@@ -21,6 +21,7 @@ OWNER_FILE = "owner"
 MOUNTED = "s"
 # A Unix socket's path ends at 107 bytes, and some clients count less.
 LONGEST_SOCKET_PATH = 99
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,27 @@ class ProcessStamp:
         found = _start_time(int(pid))
         return bool(found) and found == started
 
+    def has_ended(self) -> bool:
+        """Tell whether the process surely is over; False also where it cannot be seen from here."""
+        place = self.text.split(":")[:2]
+        is_visible = place == [_boot_id(), _namespace()] and UNKNOWN not in place
+        return is_visible and not self.is_alive()
+
 
 def is_live(owner: str, stamp: str, live_owners: Collection[str]) -> bool:
-    """Tell whether something of this owner and process must be left alone."""
+    """Tell whether the owner or the process of something is known to live."""
     return owner in live_owners or ProcessStamp(stamp).is_alive()
+
+
+def is_left(
+    owner: str, stamp: str, live_owners: Collection[str], dead_owners: Collection[str]
+) -> bool:
+    """Tell whether the owner or the process of something is known to be dead.
+
+    Whoever lives on another machine or in another namespace may use the same engine, and cannot be
+    seen from here: of those this is False, and so is `is_live`.
+    """
+    return owner not in live_owners and (owner in dead_owners or ProcessStamp(stamp).has_ended())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +138,19 @@ class SocketFolder:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-def reap_socket_folders(live_owners: Collection[str]) -> int:
-    """Remove the socket folders of dead workers and return their number."""
-    dead = dead_socket_folders(live_owners)
-    for folder in dead:
+def reap_socket_folders(
+    live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+) -> int:
+    """Remove the socket folders of owners known to be dead, and return their number."""
+    found = [(folder, folder.owner()) for folder in _socket_folders()]
+    left = [folder for folder, its in found if its and is_left(*its, live_owners, dead_owners)]
+    for folder in left:
         folder.remove()
-    return len(dead)
+    return len(left)
 
 
 def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
-    """Return the socket folders of dead workers."""
+    """Return the socket folders of owners not known to live."""
     found = [(folder, folder.owner()) for folder in _socket_folders()]
     return [folder for folder, its in found if its is not None and not is_live(*its, live_owners)]
 
@@ -152,14 +173,14 @@ def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
-        return "unknown"
+        return UNKNOWN
 
 
 def _namespace() -> str:
     try:
         return str(Path("/proc/self/ns/pid").stat().st_ino)
     except OSError:
-        return "unknown"
+        return UNKNOWN
 
 
 def _start_time(pid: int) -> str:

@@ -104,9 +104,11 @@ class ProcessSandbox:
             raise LimitsMissingError(f"cannot pin a bot to cores {request.limits.cpus}")
         return _Process(command, request, asked_ns)
 
-    def reap(self, owner: str, live_owners: Collection[str]) -> int:
-        """Remove socket folders of dead workers; their processes have died with them."""
-        return reap_socket_folders({owner, *live_owners})
+    def reap(
+        self, owner: str = "", live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
+    ) -> int:
+        """Remove socket folders of the dead; their processes have died with them."""
+        return reap_socket_folders({owner, *live_owners}, dead_owners)
 
 
 class _Process:

@@ -40,6 +40,7 @@ ANSWERS = {
     "unknown_fields": lambda turn: proper(turn) + b"\x7a" + varint(60_000) + b"x" * 60_000,
     "too_long": lambda turn: proper(turn) + b"\x7a" + varint(65_536) + b"x" * 65_536,
     "much_too_long": lambda turn: proper(turn) + b"\x7a" + varint(1 << 20) + b"x" * (1 << 20),
+    "cut_off": lambda turn: proper(turn) + b"\x7a" + varint(1 << 24) + b"x" * (1 << 24),
     "old": lambda turn: choice(1, b"\x10\x00") + proper(turn),
     "next": lambda turn: choice(turn + 1, b"\x10\x00") + proper(turn),
     "nothing": lambda _: bot_pb2.BotMessage(choices=bot_pb2.Choices()).SerializeToString(),

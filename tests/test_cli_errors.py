@@ -1,0 +1,186 @@
+"""What the command line says of what nobody can mean: one line, without the words of libraries."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from arena.cli import main
+from arena.home import Home
+from arena.sandbox import container
+from arena.sandbox.container import Engine
+from arena.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test touch an arena that is in use."""
+    monkeypatch.setenv("ARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that a command printed."""
+    out, err = capsys.readouterr()
+    (line,) = (out + err).splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (
+            ["play", "--decks", "ten", "a", "b"],
+            "Invalid value for '--decks': 'ten' is no whole number; give 1 to 100000;",
+        ),
+        (
+            ["play", "--tables", "0", "a", "b"],
+            "Invalid value for '--tables': 0 is out of range; give 1 to 256;",
+        ),
+        (
+            ["match", "record", "spring/1", "--leg", "one"],
+            "Invalid value for '--leg': 'one' is no whole number; give 1 or more;",
+        ),
+        (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
+        (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
+        (["play", "--sede", "1"], "No such option '--sede'; did you mean '--decks', '--seed'?"),
+        (["match"], "arena match needs a command: list, record, show;"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_meant_is_one_line(
+    words: list[str], wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong word brings what was expected and where help is, as one sentence."""
+    assert main(words) == 2
+    line = said(capsys)
+    assert line.startswith(f"arena: {wrong} type: arena {words[0]}")
+    assert line.endswith(" --help")
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"hello\n", "text that is not JSON"),
+        (b"[1]\n", "values of the wrong kind"),
+        (b'{"a":1}\n', "an object without 'type'"),
+        (b"[" * 100_000 + b"\n", "values in too many others"),
+        (b"\xff\xfe\n", "other bytes"),
+        (b"", "the end of the file"),
+    ],
+)
+def test_what_is_no_record_is_told_in_plain_words(
+    content: bytes, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever a file holds, a check of it names no error of Python's."""
+    (tmp_path / "file").write_bytes(content)
+    assert main(["verify", "file"]) == 1
+    line = said(capsys)
+    assert line.startswith("does not hold: line 1, text: expected ")
+    assert line.endswith(f"found {found}")
+
+
+def test_what_is_no_record_has_a_difference_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Programs are told the same words."""
+    (tmp_path / "file").write_text("hello\n")
+    assert main(["verify", "file", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["difference"]["found"] == "text that is not JSON"
+
+
+@pytest.mark.parametrize(
+    ("host", "why"),
+    [
+        ("unix:///no/such/socket", "No such file or directory; start it"),
+        ("unix://{folder}/file", "Connection refused; start it"),
+        ("tcp://127.0.0.1:1", "Connection refused; start it"),
+        ("nonsense", "is no address of a container engine"),
+    ],
+)
+def test_engine_that_is_not_there_is_told_in_plain_words(
+    host: str,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Numbers of errors and names of libraries are kept from the organiser."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DOCKER_HOST", host.format(folder=tmp_path))
+    assert main(["play", "--sandbox", "docker", "a", "b"]) == 3
+    line = said(capsys)
+    assert why in line
+    assert "Err" not in line
+    assert "HTTP" not in line
+
+
+def test_engine_that_may_not_be_used_says_who_may(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A user outside the group of the socket is told of the group."""
+
+    def refuse(_: str) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/docker.sock")
+    monkeypatch.setattr(container, "_ping", refuse)
+    assert main(["play", "--sandbox", "docker", "a", "b"]) == 3
+    assert said(capsys) == (
+        "arena: this user may not use the container engine at unix:///run/docker.sock "
+        "(from DOCKER_HOST): Permission denied; run as a member of the group docker"
+    )
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("my_bto", "'my_bot'"), ("./my_bto", "'./my_bot'"), ("my_bot@2", "'my_bot'")],
+)
+def test_mistyped_bot_brings_the_near_ones_and_fetches_nothing(
+    word: str,
+    meant: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With an engine as without one, a plain word that names nothing here is a slip."""
+    (tmp_path / "my_bot").mkdir()
+    monkeypatch.setattr(Engine, "pull", lambda *_, **__: pytest.fail("it was fetched"))
+    assert main(["play", word, "my_bot", "--sandbox", "docker"]) == 2
+    line = said(capsys)
+    assert f"there is no bot {word!r}" in line
+    assert f"did you mean {meant}?" in line
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An arena that this user may only read."""
+    home = Home(tmp_path / "home")
+    Store.open(home).close()
+    access = os.access
+
+    def no_access(path: str | Path, mode: int) -> bool:
+        return not (mode & os.W_OK and Path(path).is_relative_to(home.path)) and access(path, mode)
+
+    monkeypatch.setattr(os, "access", no_access)
+    return home.path
+
+
+@pytest.mark.parametrize(
+    "words", [["bot", "list"], ["rankings"], ["tournament", "list"], ["match", "show", "cup/1"]]
+)
+def test_reading_from_a_folder_that_cannot_be_written_says_so(
+    foreign: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reason is told, not what the database made of it."""
+    assert main(words) == 3
+    line = said(capsys)
+    assert line.startswith(f"arena: this user may not write to the arena in {foreign}")
+    assert "copy" in line
