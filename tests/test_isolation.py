@@ -181,7 +181,16 @@ _LIVELY = (
         "/sys/devices",
     ),
     *("/proc/sys/kernel/random/", "/proc/sys/kernel/ns_last_pid", "/proc/cgroups", "/proc/mounts"),
-    *("/proc/sys/net/", "/proc/self", "/proc/7/", "/proc/8/", "/proc/6/", "/proc/9/", "/sys/fs"),
+    *(
+        "/proc/irq/",
+        "/proc/sys/net/",
+        "/proc/self",
+        "/proc/7/",
+        "/proc/8/",
+        "/proc/6/",
+        "/proc/9/",
+        "/sys/fs",
+    ),
     *("/sys/devices",),
     *("/etc/", "/dev/", "/proc/execdomains", "/proc/fs/", "/proc/sys/vm/"),
 )
