@@ -34,12 +34,13 @@ from referee.cards import (
     rank_of,
     suit_of,
 )
+from referee.choices import Actions, Memo
 from referee.combinations import Effect, Held
 from referee.dealing import NOWHERE, DealSource, cut_for_lead, turn_indicator
 from referee.events import EVERYBODY, NOBODY, Event, EventKind
 from referee.options import Combination, Rules
 from referee.outcomes import HIGHEST_STAKE, Outcome, Reason, highest_weight
-from referee.tables import Actions, Memo, Tables, TrumpTables, tables_for
+from referee.tables import Tables, TrumpTables, tables_for
 
 NOTHING: Final[Actions] = ()
 _WINS: Final = Effect.WINS
@@ -131,6 +132,7 @@ class State:
 
     __slots__ = (
         "_answerers",
+        "_answers",
         "_best_seat",
         "_choices",
         "_dealt",
@@ -146,7 +148,6 @@ class State:
         "_orders",
         "_passes",
         "_plain_until",
-        "_plays",
         "_pot",
         "_raiser",
         "_step",
@@ -197,7 +198,7 @@ class State:
     _step: "Step"
     _waiting: int
     _holders: dict[int, Held]
-    _plays: Memo
+    _answers: Memo
     _pot: int
     _target: int
     _best_seat: int
@@ -276,11 +277,11 @@ class State:
     def events(self) -> list[Event]:
         """What happened so far, each event once and for all at its place."""
         events = self._told
-        for entry in self._log[self._told_log :]:
+        for place, entry in enumerate(self._log[self._told_log :], self._told_log):
             if entry[0] is _DEAL:
                 events += self._dealing_events()
             elif entry[0] is _TAKE:
-                events += self._taking_events(entry)
+                events += self._taking_events(place)
             else:
                 events.append(entry)
         self._told_log = len(self._log)
@@ -294,15 +295,32 @@ class State:
         for card in self._turned[-1:]:
             yield EventKind.INDICATOR, NOBODY, _BITS[card], EVERYBODY, 0
 
-    def _taking_events(self, entry: Event) -> Iterator[Event]:
-        """Yield the taking of a trick, and the draws that the log tells by their places only."""
-        _, taker, start, end, active = entry
+    def _taking_events(self, place: int) -> Iterator[Event]:
+        """Yield the taking of a trick, and what the log tells by the places of the draws only."""
+        _, taker, start, end, active = self._log[place]
         yield _TAKE, taker, 0, 0, 0
+        if start == end:
+            return
+        yield from self._look(place)
         order = self._tables.orders(active)[0][taker]
         for first, seat in enumerate(order, start):
             drawn = sum(_BITS[card] for card in self._stock[first : end : len(order)])
             if drawn:
                 yield _DRAW, seat, drawn, self._sees(seat), 0
+
+    def _look(self, place: int) -> Iterator[Event]:
+        """Yield the look of the taker, if it may look, at the trick that the log ends there."""
+        if not self._tables.taker_looks:
+            return
+        taker = self._log[place][1]
+        closed = 0
+        for kind, _, cards, viewers, _ in reversed(self._log[:place]):
+            if kind is _LEAD:
+                break
+            if kind is _HIDE and not viewers >> taker & 1:
+                closed |= cards
+        if closed:
+            yield EventKind.LOOK, taker, closed, 1 << taker, 0
 
     @property
     def table(self) -> tuple[Play, ...]:
@@ -331,7 +349,7 @@ class State:
     def closed_to(self, seat: int) -> int:
         """Return the cards laid face down in this deal that the seat does not know."""
         closed = known = 0
-        for kind, _, cards, viewers, _ in self._log:
+        for kind, _, cards, viewers, _ in self.events:
             if kind is _HIDE:
                 closed |= cards
             if kind in (_HIDE, EventKind.LOOK) and viewers >> seat & 1:
@@ -368,19 +386,24 @@ class State:
         self._turn = _LEAD_TURN
         self._holders = _NO_HOLDERS
         trumps = self._trumps
-        if not trumps.plain_window or hand.bit_count() != tables.hand_size:
+        if hand.bit_count() == trumps.window_size:
+            self.window = True
+            active = self._waiting = self.active
+            self.asked = _SEATS[active]
+            options = self._options = self._passes.copy()
+        elif hand and tables.equal_hands:
+            self._waiting = _BITS[leader]
+            self.asked = _ALONE[leader]
+            options = self._options = tables.nothing.copy()
+        else:
             self._open_lead_with_care()
             return
-        self.window = True
-        active = self._waiting = self.active
-        self.asked = _SEATS[active]
-        options = self._options = self._passes.copy()
         options[leader] = tables.leads[hand]
         if not trumps.uncombined(hands):
             self._open_with_combinations()
 
     def _open_lead_with_care(self) -> None:
-        """Ask where nobody can stop the lead, or hands differ in size, or all is played."""
+        """Ask where hands may differ in size, or the leader has none."""
         hands = self.hands
         if not hands[self.leader]:
             if not any(hands):
@@ -669,12 +692,12 @@ class State:
         self._log.append((_LEAD, seat, cards, EVERYBODY, number))
         self._pot = self._target = cards
         self._best_seat = seat
-        plays = self._plays = tables.plays[size]
+        answers = self._answers = tables.answers[size]
         self._turn = _RESPOND_TURN
         self._step = _RESPOND
         if tables.plain_answers:
             seat = self._next[seat]
-            self._options[seat] = plays[hands[seat]]
+            self._options[seat] = answers[hands[seat]]
             self.asked = _ALONE[seat]
         else:
             self._next_response(seat)
@@ -689,9 +712,11 @@ class State:
         if seat == self.leader:
             self._take()
             return
-        options = self._plays[hands[seat]]
+        options = self._answers[hands[seat]]
         if self._tables.closed_all:
-            options = self._trumps.closed_plays(options, self._target)
+            target = self._target
+            open_answers = self._tables.open_answers[target.bit_count()]
+            options = self._trumps.beating(target, hands[seat], open_answers) + options
         self._options[seat] = options
         self.asked = _ALONE[seat]
 
@@ -721,7 +746,7 @@ class State:
         if after == self.leader:
             self._take()
         elif self._tables.plain_answers:
-            self._options[after] = self._plays[hands[after]]
+            self._options[after] = self._answers[hands[after]]
             self.asked = _ALONE[after]
         else:
             self._next_response(seat)
@@ -757,9 +782,8 @@ class State:
         """Let the taker look or claim before a draw that may show the indicator or end short."""
         tables = self._tables
         self._log.append((_TAKE, taker, 0, 0, self.active))
-        seen = self._closed_in_trick(taker) if tables.taker_looks else 0
-        if seen and self._coming_draws():
-            self._log.append((EventKind.LOOK, taker, seen, 1 << taker, 0))
+        if self._coming_draws():
+            self._log += self._look(len(self._log) - 1)
         if tables.claim_on_taking and (
             self.rules.final_claim == "yes" or not self._all_is_played()
         ):
@@ -767,16 +791,6 @@ class State:
             return
         self._draw()
         self._open_lead()
-
-    def _closed_in_trick(self, seat: int) -> int:
-        """Return the cards of the trick just taken that lie face down and the seat did not lay."""
-        closed = 0
-        for kind, _, cards, viewers, _ in reversed(self._log[:-1]):
-            if kind is _LEAD:
-                break
-            if kind is _HIDE and not viewers >> seat & 1:
-                closed |= cards
-        return closed
 
     def _all_is_played(self) -> bool:
         return not any(self.hands) and not self._coming_draws()
@@ -801,7 +815,7 @@ class State:
         end = self._drawn + rounds * len(order)
         if end <= self._even_until:
             self._draw_evenly(order, end)
-        else:
+        elif self._drawn < len(self._stock):
             self._draw_by_plan(self._coming_draws())
 
     def _draw_evenly(self, order: Sequence[int], end: int) -> None:
@@ -836,7 +850,7 @@ class State:
         tables = self._tables
         even = min(self._indicator_at, len(self._stock)) if tables.round_robin else -1
         self._even_until = even
-        self._plain_until = even if tables.plain_taking else -1
+        self._plain_until = -1 if tables.claim_on_taking else even
 
     def _rounds(self, left: int, seats: int) -> int:
         """Return how many cards each seat draws where all draw equally many."""
@@ -847,6 +861,8 @@ class State:
         """Return the seats that draw the next cards of the stock, one card each time."""
         order = self._orders[self.leader]
         left = len(self._stock) - self._drawn
+        if not left:
+            return []
         if self._tables.equal_hands:
             lacking = dict.fromkeys(order, self._rounds(left, len(order)))
         else:

@@ -1,39 +1,18 @@
 """What follows from the rules alone, worked out once and looked up in every deal."""
 
 import functools
-import itertools
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from referee.actions import CLAIM, PASS, Action, ActionKind
+from referee import choices
+from referee.actions import PASS
 from referee.beating import Demands
-from referee.cards import CARD_COUNT, RANK_MASKS, SUIT_MASKS, Cards, Suit, is_end, suit_of
+from referee.cards import CARD_COUNT, Suit, is_end, suit_of
+from referee.choices import Actions, Memo
 from referee.combinations import Effect, Held, held_by_hand
 from referee.options import Rules
 
-Actions: TypeAlias = tuple[Action, ...]
-
 Orders: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 """For each seat the active seats clockwise, from itself or else its next; and the next of each."""
-
-_MEMO_LIMIT: Final = 100_000
-_OFFER_SIZES: Final = (2, 3, 4)
-
-
-class Memo(dict[int, Actions]):
-    """The legal actions for each hand, worked out when they are first asked for."""
-
-    __slots__ = ("_work_out",)
-
-    def __init__(self, work_out: Callable[[int], Actions]) -> None:
-        super().__init__()
-        self._work_out = work_out
-
-    def __missing__(self, hand: int) -> Actions:
-        if len(self) >= _MEMO_LIMIT:
-            self.clear()
-        self[hand] = actions = self._work_out(hand)
-        return actions
 
 
 class TrumpTables:
@@ -47,19 +26,19 @@ class TrumpTables:
         uncombined: Tells whether none of some hands is among those.
         undealt: Tells whether none of some hands, dealt, makes the cards be dealt again.
         stops: Whether any combination gives the right to stop.
-        plain_window: Whether one does, and all hands are always equally full.
+        window_size: The size of the leader's hand with which all seats certainly are asked before a
+            lead; None if there is no such size.
     """
 
     __slots__ = (
-        "_closed_plays",
         "demands",
         "end_turned",
         "held",
-        "plain_window",
         "stops",
         "trump",
         "uncombined",
         "undealt",
+        "window_size",
     )
 
     def __init__(self, rules: Rules, trump: Suit | None, *, end_turned: bool) -> None:
@@ -73,22 +52,16 @@ class TrumpTables:
         self.uncombined = frozenset(self.held).isdisjoint
         self.undealt = frozenset(held if rules.dealt_combination == "redeal" else ()).isdisjoint
         self.stops = any(each.effect is Effect.STOPS for each in self.held.values())
-        self.plain_window = self.stops and rules.short_stock == "set_aside"
-        self._closed_plays: dict[tuple[int, Actions], Actions] = {}
+        equal_hands = rules.short_stock == "set_aside"
+        self.window_size = rules.hand_size if self.stops and equal_hands else None
 
-    def closed_plays(self, actions: Actions, target: int) -> Actions:
-        """Leave out of the answers those that lay cards open that do not beat the target."""
-        allowed = self._closed_plays.get((target, actions))
-        if allowed is None:
-            if len(self._closed_plays) >= _MEMO_LIMIT:
-                self._closed_plays.clear()
-            allowed = tuple(
-                action
-                for action in actions
-                if action.kind is not ActionKind.PLAY or self.demands.met(target, action.mask)
-            )
-            self._closed_plays[target, actions] = allowed
-        return allowed
+    def beating(self, target: int, hand: int, answers: Memo) -> Actions:
+        """Return those open answers that beat the target."""
+        demands = self.demands
+        if target.bit_count() == 1:
+            ((able, _),) = demands[target]
+            return answers[hand & able]
+        return tuple([action for action in answers[hand] if demands.met(target, action.mask)])
 
 
 class Tables:
@@ -101,13 +74,14 @@ class Tables:
         target: The points that make a claim right.
         false_claim_weight: The weight of a false claim.
         open_hands: All hands lie face up.
-        plain_opening: No lead is capped, and all hands are equally full.
         sides: For each seat the seats of its side as a bitmask.
         trumps: Tables for each trump suit (or None) and whether an end was turned.
         leads: What a seat due to lead may do, for each hand.
         leads_up_to: The same for the highest size of lead and then the hand.
         ordinary_leads: The same as leads_up_to without claims and offers.
-        plays: The answers to a lead, for the size of the lead and then the hand.
+        answers: The answers to a lead, for the size of the lead and then the hand; under closed_all
+            without the open ones.
+        open_answers: The open answers in the same way, whether they beat or not.
         claim_on_lead: A seat due to lead may claim instead.
         claim_on_turn: A seat asked to answer may claim instead.
         claim_on_taking: A taker may claim before it draws.
@@ -120,7 +94,6 @@ class Tables:
         dealing_orders: For each dealer the seats in the order in which they get the dealt cards.
         by_indicator: The tables for each card that may be turned up and is not put back.
         plain_answers: Every seat has cards to answer with, and may play any of them open.
-        plain_taking: Nothing is asked or shown between taking a trick and drawing.
         passes: The choices of seats asked to stop a lead that hold nothing to stop it with.
         nothing: The choices of all seats when none is asked.
         no_choices: What the seats chose when none has chosen.
@@ -134,6 +107,7 @@ class Tables:
 
     __slots__ = (
         "_orders",
+        "answers",
         "by_indicator",
         "claim_first",
         "claim_on_lead",
@@ -152,15 +126,13 @@ class Tables:
         "leads_up_to",
         "no_choices",
         "nothing",
+        "open_answers",
         "open_hands",
         "ordinary_leads",
         "pairs",
         "passes",
         "plain_answers",
         "plain_indicator",
-        "plain_opening",
-        "plain_taking",
-        "plays",
         "round_robin",
         "rules",
         "seats",
@@ -200,12 +172,11 @@ class Tables:
 
     def _work_out_actions(self, rules: Rules) -> None:
         caps = range(1, rules.hand_size + 1)
-        self.leads_up_to = {cap: Memo(functools.partial(_leads, rules, cap)) for cap in caps}
+        self.leads_up_to = {cap: choices.leads(rules, cap) for cap in caps}
         self.leads = self.leads_up_to[rules.hand_size]
-        self.ordinary_leads = {
-            cap: Memo(functools.partial(ordinary_leads, rules, cap)) for cap in caps
-        }
-        self.plays = {size: Memo(functools.partial(_plays, rules, size)) for size in caps}
+        self.ordinary_leads = {cap: choices.ordinary_leads(rules, cap) for cap in caps}
+        self.answers = {size: choices.answers(rules, size) for size in caps}
+        self.open_answers = {size: choices.open_answers(size) for size in caps}
 
     def _work_out_switches(self, rules: Rules, seats: int) -> None:
         claims = rules.goal == "claim"
@@ -220,7 +191,6 @@ class Tables:
             and rules.raise_ == "no"
             and (self.claim_first or not self.claim_on_lead)
         )
-        self.plain_opening = self.equal_hands
         self.uncapped = self.equal_hands or rules.short_hand == "give_all"
         self.hand_size = rules.hand_size
         self.pairs = rules.sides == "pairs"
@@ -238,7 +208,6 @@ class Tables:
             "keep",
         )
         self.taker_looks = rules.discards == "taker_looks"
-        self.plain_taking = not (self.taker_looks or self.claim_on_taking)
         self.closed_all = rules.discards == "closed_all"
         self.plain_answers = self.equal_hands and not self.closed_all
         self.drawn_for = tuple(
@@ -271,50 +240,3 @@ def tables_for(rules: Rules, seats: int) -> Tables:
         RulesError: The rules are not for so many seats.
     """
     return Tables(rules, seats)
-
-
-def subsets(cards: int, size: int) -> list[int]:
-    """Return all sets of that many of the cards, in the order of their lowest cards."""
-    bits = [1 << card for card in Cards(cards)]
-    return list(map(sum, itertools.combinations(bits, size)))
-
-
-# The parts of a hand in one suit or of one rank are few, hands are many: so what may be done with
-# a hand that was not seen before is put together from what may be done with its parts.
-
-
-@functools.cache
-def _actions(kind: ActionKind, sizes: tuple[int, ...], part: int) -> Actions:
-    """Return what may be done with sets of these sizes from a part of a hand."""
-    return tuple(Action.of(kind, cards) for size in sizes for cards in subsets(part, size))
-
-
-def ordinary_leads(rules: Rules, cap: int, hand: int) -> Actions:
-    """Return the leads of one suit, of the sizes that the rules allow up to the cap."""
-    sizes = tuple(size for size in rules.lead_sizes if size <= cap)
-    return sum((_actions(ActionKind.LEAD, sizes, hand & suit) for suit in SUIT_MASKS), ())
-
-
-def _leads(rules: Rules, cap: int, hand: int) -> Actions:
-    actions = ordinary_leads(rules, cap, hand)
-    if rules.same_rank_leads == "ask":
-        sizes = tuple(size for size in _OFFER_SIZES if size <= cap)
-        for rank in RANK_MASKS:
-            actions += _actions(ActionKind.OFFER, sizes, hand & rank)
-    if rules.goal == "claim" and rules.claim_window != "after_taking":
-        actions += (CLAIM,)
-    return actions
-
-
-def _plays(rules: Rules, size: int, hand: int) -> Actions:
-    kinds = [ActionKind.PLAY] if rules.discards == "open" else [ActionKind.PLAY, ActionKind.HIDE]
-    actions: Actions = ()
-    for kind in kinds:
-        if size == 1:
-            actions += sum((_actions(kind, (1,), hand & suit) for suit in SUIT_MASKS), ())
-        else:
-            cards = subsets(hand, min(size, hand.bit_count()))
-            actions += tuple(Action.of(kind, chosen) for chosen in cards)
-    if rules.goal == "claim" and rules.claim_window == "on_any_turn":
-        actions += (CLAIM,)
-    return actions
