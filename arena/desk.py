@@ -15,6 +15,7 @@ from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
 from arena.infos import ReasonKind, Seeding
+from arena.plan_queries import count_changes, plan_of, results_of
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Change, Entrant, Match
 
@@ -40,6 +41,7 @@ class Desk:
     reason: str
     is_over: bool
     ratings: Mapping[str, float]
+    has_let_in: bool = False
 
     @classmethod
     @contextmanager
@@ -60,8 +62,20 @@ class Desk:
             if desk.is_before_start:
                 planning.plan_anew(session, row)
             elif not is_over:
-                session.flush()
-                formats.check(row.format, queries.plan_of(session, row))
+                desk.check_format()
+
+    def check_format(self) -> None:
+        """Refuse a list that the format cannot go on with.
+
+        Raises:
+            RefusedError: It cannot, or who came late would find nothing to play.
+        """
+        self.session.flush()
+        plan = plan_of(self.session, self.row)
+        formats.check(self.row.format, plan)
+        if self.has_let_in:
+            results = results_of(self.session, self.tournament_id)
+            formats.check_entry(self.row.format, plan, results)
 
     @property
     def tournament_id(self) -> int:
@@ -156,6 +170,7 @@ class Desk:
         for entry in self._numbered(new):
             position = self._add_entrant(entry)
             self._note(ChangeKind.JOIN, why, entry.bot, position=position, after=held)
+        self.has_let_in = True
         self._reopen()
 
     def _reopen(self) -> None:
@@ -238,7 +253,7 @@ class Desk:
         self.session.add(
             Change(
                 tournament_id=self.tournament_id,
-                number=queries.count_changes(self.session, self.tournament_id) + 1,
+                number=count_changes(self.session, self.tournament_id) + 1,
                 kind=kind,
                 reason_kind=why,
                 bot_version_id=queries.find_version(self.session, bot),

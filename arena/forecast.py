@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from sqlmodel import col, select
 
@@ -15,13 +15,14 @@ from arena.tables import Bot, BotVersion, Entrant, Match, Result, Tournament
 from referee.results import SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sqlmodel import Session
 
-    from arena.infos import TournamentInfo
+    from arena.infos import BotVersionInfo, TournamentInfo
     from arena.store import Store
     from arena.tournament import Draft
+    from referee.rules import Rules
 
 START_SECONDS = {"container": 2.0, "process": 0.7}
 """What the start and the end of a leg's bots are taken to cost where nothing was measured."""
@@ -66,15 +67,7 @@ def of_tournament(store: Store, info: TournamentInfo, concurrency: int | None = 
     expected = planning.expected_matches(store, info)
     return _forecast(
         store,
-        _Game(
-            rules=json.dumps(info.rules.to_dict()),
-            seats=info.seats,
-            decks=info.decks,
-            match_format=info.match_format,
-            tables=info.tables,
-            sandbox=info.sandbox,
-            bots=frozenset(entrant.bot.name for entrant in info.present),
-        ),
+        _Game.of(info, info.rules, [entrant.bot for entrant in info.present]),
         matches=None if expected is None else max(0, expected - info.done - info.incomplete),
         known=info.planned + info.running,
         concurrency=concurrency,
@@ -93,15 +86,7 @@ def of_draft(store: Store, made: Draft, concurrency: int | None = None) -> Forec
         expected = formats.expected_matches(row.format, made.plan)
     return _forecast(
         store,
-        _Game(
-            rules=row.rules,
-            seats=row.seats,
-            decks=row.decks,
-            match_format=row.match_format,
-            tables=row.tables,
-            sandbox=row.sandbox,
-            bots=frozenset(entry.bot.name for entry in made.entries),
-        ),
+        _Game.of(row, made.rules, [entry.bot for entry in made.entries]),
         matches=expected,
         known=len(made.schedule.pairings),
         concurrency=concurrency,
@@ -120,8 +105,24 @@ class _Game:
     sandbox: str
     bots: frozenset[str]
 
+    @classmethod
+    def of(
+        cls, made: TournamentInfo | Tournament, rules: Rules, bots: Sequence[BotVersionInfo]
+    ) -> Self:
+        """Take what is fixed of a tournament, stored or not."""
+        return cls(
+            rules=json.dumps(rules.to_dict()),
+            seats=made.seats,
+            decks=made.decks,
+            match_format=made.match_format,
+            tables=made.tables,
+            sandbox=made.sandbox,
+            bots=frozenset(bot.name for bot in bots),
+        )
+
     @property
     def legs(self) -> int:
+        """Legs of a match."""
         return self.seats if self.match_format == SERIES else 1
 
 

@@ -17,7 +17,7 @@ from sqlmodel import col, select
 
 from arena.formats import ChangeKind, check
 from arena.infos import AttemptState, MatchState
-from arena.queries import count_changes, entropies, plan_of
+from arena.plan_queries import count_changes, entropies, plan_of
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:

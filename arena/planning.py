@@ -11,6 +11,7 @@ from arena import formats, ledger, queries
 from arena.errors import RefusedError
 from arena.formats import Schedule
 from arena.infos import ReasonKind
+from arena.plan_queries import plan_of
 from arena.tables import Match
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def plan_anew(session: Session, row: Tournament) -> None:
     session.flush()
     session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type]
     try:
-        schedule = formats.schedule(row.format, queries.plan_of(session, row), {})
+        schedule = formats.schedule(row.format, plan_of(session, row), {})
     except RefusedError:
         schedule = Schedule(())
     ledger.add_pairings(session, row, schedule)

@@ -13,15 +13,13 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.errors import NotFoundError, with_near
-from arena.formats import Change as PlannedChange
-from arena.formats import ChangeKind, Options, Partners, Plan, sides_of
+from arena.formats import ChangeKind, Options, sides_of
 from arena.infos import (
     AttemptInfo,
     AttemptState,
     BotInfo,
     BotVersionInfo,
     ChangeInfo,
-    Contribution,
     EntrantInfo,
     FaultInfo,
     MatchDetails,
@@ -33,6 +31,7 @@ from arena.infos import (
     TournamentInfo,
     TournamentState,
 )
+from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
 from arena.stats import PlayedMatch
 from arena.tables import (
     Attempt,
@@ -48,7 +47,6 @@ from arena.tables import (
 )
 from referee.results import TimeControl
 from referee.rules import Rules
-from referee.shuffle import mixed_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +54,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from arena.formats import Results
+    from arena.formats import Plan, Results
     from arena.home import Home
     from arena.store import Store
 
@@ -201,109 +199,6 @@ def match_info(store: Store, tournament: str, number: int) -> MatchInfo:
     """
     with store.read() as session:
         return _one_match(session, store.home, _find_tournament(session, tournament), number)
-
-
-def plan_of(session: Session, row: Tournament) -> Plan:
-    """Return what a format is told, as the transaction sees it.
-
-    Raises:
-        RefusedError: Too few are in for a match.
-    """
-    rows = session.exec(select(Entrant).where(Entrant.tournament_id == row.id)).all()
-    changes = _planned_changes(session, row)
-    joined = sum(change.kind is ChangeKind.JOIN for change in changes)
-    rules = Rules.from_dict(json.loads(row.rules))
-    return Plan(
-        entrants=len(rows) - joined,
-        seats=row.seats,
-        rounds=row.rounds,
-        seed=seed_of(session, row),
-        partners=_partners(rules, [entrant.pair for entrant in rows]),
-        options=Options.from_dict(json.loads(row.options)),
-        changes=changes,
-    )
-
-
-def _partners(rules: Rules, pairs: Sequence[int | None]) -> Partners:
-    if rules.sides != "pairs":
-        return Partners.NONE
-    return Partners.ROTATING if None in pairs else Partners.FIXED
-
-
-def _planned_changes(session: Session, row: Tournament) -> tuple[PlannedChange, ...]:
-    """Return the changes that pairings depend on; who leaves twice left the first time."""
-    rows = session.exec(
-        select(Change)
-        .where(Change.tournament_id == row.id, col(Change.position).is_not(None))
-        .order_by(col(Change.number))
-    ).all()
-    first = {(change.kind, change.position): change for change in reversed(rows)}
-    return tuple(
-        PlannedChange(
-            kind=ChangeKind(change.kind),
-            entrant=cast("int", change.position),
-            after=cast("int", change.after),
-        )
-        for change in sorted(first.values(), key=lambda change: change.number)
-    )
-
-
-def results_of(session: Session, tournament: int) -> dict[int, tuple[Fraction, ...] | None]:
-    """Return the results that a format takes, as the transaction sees them."""
-    rows = session.exec(
-        select(Match.number, Result.totals)
-        .join(Result, col(Result.match_id) == Match.id, isouter=True)
-        .where(
-            Match.tournament_id == tournament,
-            col(Match.state).in_([MatchState.DONE, MatchState.CANCELLED]),
-        )
-        .order_by(col(Match.number))
-    ).all()
-    return {
-        number: None if totals is None else _fractions(json.loads(totals))
-        for number, totals in rows
-    }
-
-
-def count_changes(session: Session, tournament: int) -> int:
-    """Return how often the list of entrants changed, as the transaction sees it."""
-    return session.exec(select(func.count()).where(Change.tournament_id == tournament)).one()
-
-
-def seed_of(session: Session, row: Tournament) -> bytes:
-    """Return the secret with the entrants' strings mixed in, the secret itself without any."""
-    secret = bytes.fromhex(row.seed)
-    texts = [contribution.text for contribution in contributions(session, row)]
-    return mixed_seed(secret, [text.encode() for text in texts]) if texts else secret
-
-
-def contributions(session: Session, row: Tournament) -> tuple[Contribution, ...]:
-    """Return the strings in the seed: those of the start, before it those of who is in."""
-    if row.entropy is not None:
-        given = json.loads(row.entropy)
-    elif row.started is not None:
-        given = []
-    else:
-        given = entropies(session, row)
-    return tuple(
-        Contribution(entrant=entrant, text=text, is_later=created > row.created)
-        for entrant, text, created in given
-    )
-
-
-def entropies(session: Session, row: Tournament) -> list[tuple[str, str, int]]:
-    """Return name, string and time of submission of every entrant that carries a string."""
-    rows = session.exec(
-        select(Bot.name, BotVersion)
-        .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .join(Entrant, col(Entrant.bot_version_id) == BotVersion.id)
-        .where(Entrant.tournament_id == row.id, col(BotVersion.entropy).is_not(None))
-        .order_by(col(Entrant.position))
-    ).all()
-    return [
-        (f"{name}@{version.number}", cast("str", version.entropy), version.created)
-        for name, version in rows
-    ]
 
 
 def find_tournament(session: Session, name: str) -> Tournament:

@@ -368,6 +368,15 @@ def test_refused_change_leaves_no_trace(store: Store) -> None:
     assert queries.history(store, "cup") == ()
 
 
+def test_late_entry_that_would_find_nothing_to_play_is_refused(store: Store) -> None:
+    """In the last round of a Swiss tournament nobody comes in any more."""
+    tournament.create(store, options(*NAMES[:3], format="swiss", rounds=1))
+    ledger.mark_started(store, 1)
+    with pytest.raises(RefusedError, match="no place for a late entry"):
+        roster.join(store, "cup", "dora", "late")
+    assert queries.history(store, "cup") == ()
+
+
 def test_only_an_endless_tournament_is_stopped(store: Store) -> None:
     """What ends by itself is paused by stopping its run."""
     tournament.create(store, options(*NAMES))

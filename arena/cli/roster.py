@@ -12,13 +12,10 @@ from arena.cli.output import Column
 from arena.cli.summary import INFO_FIELDS, entered, info_json, matches_words, tournament_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
+    from collections.abc import Callable, Sequence
 
     from arena.infos import ChangeInfo, TournamentInfo
     from arena.store import Store
-
-    Command = TypeVar("Command", bound=Callable[..., Any])
 
 HISTORY_COLUMNS = (
     Column("When"),
@@ -38,27 +35,36 @@ CHANGE_FIELDS = {
 }
 
 
-def reason_option(command: Command) -> Command:
-    """Let the command take --reason, which the history keeps."""
-    return click.option(
-        "--reason", required=True, metavar="TEXT", help="Why, in words that the history keeps."
-    )(command)
+def change(*arguments: str, verb: str, examples: Sequence[str]) -> Callable[..., click.Command]:
+    """Return what makes a command of a change to the entrants, with a reason for the history.
+
+    Args:
+        arguments: What the help calls the bots that it takes.
+        verb: Its name.
+        examples: Lines that work.
+    """
+
+    def make(function: Callable[..., None]) -> click.Command:
+        command = common_options(pass_app(function))
+        command = click.option(
+            "--reason", required=True, metavar="TEXT", help="Why, in words that the history keeps."
+        )(command)
+        for argument in reversed(arguments):
+            command = click.argument(argument.lower().replace("@", ""), metavar=argument)(command)
+        command = click.argument("name")(command)
+        return click.command(verb, cls=Documented, examples=examples, fields=INFO_FIELDS)(command)
+
+    return make
 
 
-@click.command(
-    "enter",
-    cls=Documented,
+@change(
+    "BOT",
+    verb="enter",
     examples=[
         "arena tournament enter spring dora --reason 'came by the evening train'",
         "arena tournament enter pairs dora+emil --reason 'second invitation'",
     ],
-    fields=INFO_FIELDS,
 )
-@click.argument("name")
-@click.argument("bot")
-@reason_option
-@common_options
-@pass_app
 def enter(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
     """Let BOT into the tournament NAME.
 
@@ -69,17 +75,11 @@ def enter(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
         _say(app, store, roster.join(store, name, bot, reason), as_json=as_json)
 
 
-@click.command(
-    "withdraw",
-    cls=Documented,
+@change(
+    "BOT",
+    verb="withdraw",
     examples=["arena tournament withdraw spring bob --reason 'its author asked for it'"],
-    fields=INFO_FIELDS,
 )
-@click.argument("name")
-@click.argument("bot")
-@reason_option
-@common_options
-@pass_app
 def withdraw(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
     """Take BOT out of the tournament NAME.
 
@@ -89,17 +89,11 @@ def withdraw(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> No
         _say(app, store, roster.withdraw(store, name, bot, reason), as_json=as_json)
 
 
-@click.command(
-    "disqualify",
-    cls=Documented,
+@change(
+    "BOT",
+    verb="disqualify",
     examples=["arena tournament disqualify spring bob --reason 'plays a copy of alice'"],
-    fields=INFO_FIELDS,
 )
-@click.argument("name")
-@click.argument("bot")
-@reason_option
-@common_options
-@pass_app
 def disqualify(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
     """Take BOT out of the tournament NAME for what it did.
 
@@ -110,26 +104,20 @@ def disqualify(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> 
         _say(app, store, roster.disqualify(store, name, bot, reason), as_json=as_json)
 
 
-@click.command(
-    "replace",
-    cls=Documented,
+@change(
+    "BOT@1",
+    "BOT@2",
+    verb="replace",
     examples=["arena tournament replace spring bob@1 bob@2 --reason 'crashed on every deal'"],
-    fields=INFO_FIELDS,
 )
-@click.argument("name")
-@click.argument("old", metavar="BOT@1")
-@click.argument("new", metavar="BOT@2")
-@reason_option
-@common_options
-@pass_app
-def replace(app: App, *, name: str, old: str, new: str, reason: str, as_json: bool) -> None:
+def replace(app: App, *, name: str, bot1: str, bot2: str, reason: str, as_json: bool) -> None:
     """Let another version of a bot take over in the tournament NAME.
 
     The results of the old version stay its own: they do not count for the new one, which is a late
     entry. Before the start it takes the old one's place.
     """
     with app.open_store() as store:
-        _say(app, store, roster.replace_version(store, name, old, new, reason), as_json=as_json)
+        _say(app, store, roster.replace_version(store, name, bot1, bot2, reason), as_json=as_json)
 
 
 @click.command(

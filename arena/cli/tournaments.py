@@ -3,336 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from arena import ledger, planning, queries, tournament
-from arena.bots import submit
 from arena.cli import exports, roster
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
-from arena.cli.description import read_description
+from arena.cli.creation import create, finals
 from arena.cli.live import StatusLines, TellingStopFlag
-from arena.cli.options import game, game_options, sandbox_option, time_control
 from arena.cli.plans import (
     PAIRING_FIELDS,
-    PLAN_FIELDS,
     plan,
-    print_draft,
     print_pairings,
 )
 from arena.cli.standings import PAIR_FIELDS, STANDING_FIELDS, print_tables, standing_json
 from arena.cli.summary import (
     COLUMNS,
     INFO_FIELDS,
-    NOT_COMMITTED,
     PLACE_FIELDS,
-    commitment_words,
-    entered,
-    format_words,
-    game_words,
     head,
     info_json,
     place_json,
     print_places,
     row,
-    time_words,
     tournament_command,
 )
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
-from arena.finals import finals_options
-from arena.formats import FORMATS
-from arena.infos import ReasonKind, Seeding, TournamentInfo
+from arena.infos import ReasonKind, TournamentInfo
 from arena.rankings import pair_table, tournament_table
-from arena.tournament import RunReport, TournamentOptions
-from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
     from arena.standings import Standing
     from arena.store import Store
+    from arena.tournament import RunReport
 
 
 @click.group("tournament", cls=DocumentedGroup, examples=["arena tournament run spring"])
 def tournament_group() -> None:
     """Create, run and resume tournaments."""
-
-
-@tournament_group.command(
-    "create",
-    cls=Documented,
-    examples=[
-        "arena tournament create spring alice bob",
-        "arena tournament create spring alice@1 alice@2 --rounds 3 --decks 200",
-        "arena tournament create quick alice bob --move-time 0.2 --tc 30+0.1",
-        "arena tournament create three alice bob carol dora --seats 3 --rules target=41",
-        "arena tournament create pairs alice+bob carol+dora --variant burkozyol-pairs",
-        "arena tournament create spring alice bob --dry-run",
-        "arena tournament create --from spring.toml",
-    ],
-    fields={
-        **INFO_FIELDS,
-        "plan": "with --dry-run, and nothing else then but the pairings:",
-        **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
-        **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
-    },
-)
-@click.argument("name", required=False)
-@click.argument("bots", nargs=-1, metavar="BOT BOT...")
-@click.option(
-    "--from",
-    "file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Take everything from a TOML file, and submit the bots that it names a source for.",
-)
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="round-robin",
-    show_default=True,
-    help="Who meets whom; `arena formats` explains them.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
-@click.option(
-    "--seats",
-    type=click.IntRange(2, 6),
-    help="Seats a match.  [default: 2, or what the variant needs]",
-)
-@click.option("--groups", type=click.IntRange(1, 1000), help="How many groups there are.")
-@click.option(
-    "--advance", type=click.IntRange(1, 1000), help="How many of each group reach the knock-out."
-)
-@click.option(
-    "--third-place/--no-third-place", default=None, help="Whether third place is played for."
-)
-@click.option(
-    "--challenger", metavar="BOT", help="Who meets all others.  [default: the first named]"
-)
-@click.option(
-    "--seeding",
-    type=click.Choice([each.value for each in Seeding]),
-    help="How the entrants are ordered.  [default: by rating where the order decides who meets "
-    "whom, else as given]",
-)
-@click.option(
-    "--finals",
-    is_flag=True,
-    help="Nobody enters once it is made, no version is replaced, and everybody plays equally many "
-    "games.",
-)
-@click.option(
-    "--open",
-    "is_open",
-    is_flag=True,
-    help="Make it before there are enough entrants; others are let in by `enter`.",
-)
-@game_options
-@sandbox_option
-@click.option("--dry-run", is_flag=True, help="Print plan and pairings, and make nothing.")
-@common_options
-@click.pass_context
-def create(
-    context: click.Context,
-    *,
-    name: str | None,
-    bots: tuple[str, ...],
-    file: Path | None,
-    format_name: str,
-    rounds: int | None,
-    seats: int | None,
-    groups: int | None,
-    advance: int | None,
-    third_place: bool | None,
-    challenger: str | None,
-    seeding: str | None,
-    finals: bool,
-    is_open: bool,
-    variant: str,
-    changes: tuple[str, ...],
-    decks: int,
-    match_format: str,
-    tables: int | None,
-    move_time: Decimal | None,
-    tc: tuple[Decimal, Decimal],
-    startup: Decimal | None,
-    seed: bytes | None,
-    sandbox: str,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Make the tournament NAME and commit to its seed.
-
-    BOT is the name of a submitted bot (its newest version) or name@version. In a variant of pairs
-    BOT+BOT enters two that stay together; bots entered alone change partners evenly. Nothing is
-    played yet.
-    """
-    app = context.ensure_object(App)
-    if file is not None:
-        _create_from(context, app, file, dry_run=dry_run, as_json=as_json)
-        return
-    if name is None:
-        raise click.UsageError("name the tournament and its bots, or give --from FILE")
-    played, played_format = game(app.home, variant, changes, match_format)
-    options = TournamentOptions(
-        name=name,
-        bots=bots,
-        time=time_control(played, move_time, tc, startup),
-        rules=played.rules,
-        variant=played.name,
-        format=format_name,
-        seats=seats or played.usual_seats,
-        rounds=rounds,
-        groups=groups,
-        advance=advance,
-        third_place=third_place,
-        challenger=challenger,
-        seeding=None if seeding is None else Seeding(seeding),
-        is_final=finals,
-        is_open=is_open,
-        decks=decks,
-        match_format=played_format,
-        tables=tables,
-        seed=seed,
-        sandbox=sandbox,
-    )
-    with app.open_store() as store:
-        _create(app, store, options, dry_run=dry_run, as_json=as_json)
-
-
-@tournament_group.command(
-    "finals",
-    cls=Documented,
-    examples=[
-        "arena tournament finals last spring --top 4",
-        "arena tournament finals last spring --top 2 --rounds 10 --decks 1000",
-    ],
-    fields=INFO_FIELDS,
-)
-@click.argument("name")
-@click.argument("source", metavar="FROM")
-@click.option("--top", type=click.IntRange(2, 1000), required=True, help="How many reach them.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(list(FORMATS)),
-    default="round-robin",
-    show_default=True,
-    help="Who meets whom; one in which everybody plays equally many games.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
-@click.option(
-    "--decks", type=click.IntRange(1, 100_000), help="Decks a match.  [default: as in FROM]"
-)
-@common_options
-@pass_app
-def finals(
-    app: App,
-    *,
-    name: str,
-    source: str,
-    top: int,
-    format_name: str,
-    rounds: int | None,
-    decks: int | None,
-    as_json: bool,
-) -> None:
-    """Make the tournament NAME of the best of the tournament FROM.
-
-    It is the same game with a seed of its own. The entrants are fixed: nobody enters later, no
-    version is replaced, and everybody plays equally many games. Who left FROM is passed over.
-    """
-    with app.open_store() as store:
-        options = finals_options(
-            store, name, source, top=top, format_name=format_name, rounds=rounds, decks=decks
-        )
-        _create(app, store, options, dry_run=False, as_json=as_json)
-
-
-def _create_from(
-    context: click.Context, app: App, file: Path, *, dry_run: bool, as_json: bool
-) -> None:
-    """Make the tournament that a file describes, its bots submitted first.
-
-    Raises:
-        click.UsageError: The line says something that the file is to say.
-    """
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in {"file", "dry_run", "as_json"}:
-            is_option = isinstance(parameter, click.Option)
-            word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
-            raise click.UsageError(f"--from FILE says everything: put {word} into the file")
-    description = read_description(file)
-    options = description.options(app.home)
-    with app.new_store() as store:
-        if dry_run:
-            made = tournament.draft(store, options, description.finder(store))
-            print_draft(app, store, made, pairings=True, as_json=as_json)
-            return
-        # What is wrong with the tournament shows before anything is submitted.
-        tournament.draft(store, options, description.finder(store))
-        for bot in description.bots:
-            source = description.source(bot, file)
-            version = submit(
-                store,
-                bot.name,
-                source,
-                options.sandbox,
-                entropy=bot.entropy,
-                say=app.output.status,
-            )
-            app.output.status(f"{version.label} {'submitted' if version.new else 'unchanged'}")
-        _create(app, store, options, dry_run=False, as_json=as_json)
-
-
-def _create(
-    app: App, store: Store, options: TournamentOptions, *, dry_run: bool, as_json: bool
-) -> None:
-    if options.match_format != SERIES:
-        app.output.status(
-            f"a match of {options.match_format} cannot be mirrored: who sits where, and the luck "
-            "of the deal, count"
-        )
-    if options.seed is not None:
-        app.output.status(f"{NOT_COMMITTED}: so it is marked everywhere")
-    if dry_run:
-        print_draft(app, store, tournament.draft(store, options), pairings=True, as_json=as_json)
-        return
-    info = tournament.create(store, options)
-    if as_json:
-        app.output.json(info_json(info))
-        return
-    app.output.fields(
-        {
-            "tournament": info.name,
-            "game": game_words(info),
-            "format": format_words(info),
-            "time": time_words(info.time),
-            "entrants": ", ".join(entered(info)),
-            "matches": info.total if info.complete else f"{info.total}, more to follow",
-            "commitment": commitment_words(info),
-        }
-    )
-    hindrance = planning.obstacle(store, info)
-    if hindrance is not None:
-        app.output.status(f"not yet to be run: {hindrance}")
-        return
-    app.output.status(f"run it: {run_command(app, info)}")
 
 
 @tournament_group.command(
@@ -544,5 +256,5 @@ def run_command(app: App, info: TournamentInfo) -> str:
     return tournament_command(app, "run", info)
 
 
-for command in (plan, *roster.COMMANDS, *exports.COMMANDS):
+for command in (create, finals, plan, *roster.COMMANDS, *exports.COMMANDS):
     tournament_group.add_command(command)
