@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from arena import play as playing
 from arena.errors import RefusedError
@@ -87,9 +87,7 @@ class Comparison:
     @cached_property
     def per_deal(self) -> Estimate:
         """The score per deal with its interval and the likelihood of superiority."""
-        found = estimate([list(map(list, self.decks))])
-        assert found is not None  # noqa: S101 - there is always a deck
-        return found
+        return cast("Estimate", estimate([list(map(list, self.decks))]))
 
     @cached_property
     def ratio(self) -> float:
@@ -104,7 +102,7 @@ class Comparison:
     @property
     def decided(self) -> float:
         """How much of the way to the nearer bound the test has gone, 0 to 1 and more."""
-        return self.ratio / (self.sprt.upper if self.ratio > 0 else self.sprt.lower)
+        return abs(self.ratio / (self.sprt.upper if self.ratio > 0 else self.sprt.lower))
 
     @cached_property
     def points(self) -> tuple[int, ...]:

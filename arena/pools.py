@@ -7,15 +7,16 @@ it is stored with the results: change the file, and all ratings are what they wo
 from __future__ import annotations
 
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from arena.errors import RefusedError, with_near
+from arena.errors import ArenaError, RefusedError, with_near
 from arena.ratings import find_rating, with_parameters
 from arena.rulebook import find_game, is_same_game
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from arena.home import Home
@@ -53,20 +54,35 @@ def rating_of(home: Home, pool: Pool, wish: Wish | None = None) -> tuple[str, Ra
     then what the command line asks for.
 
     Raises:
-        NotFoundError: A rating system or a variant is unknown.
+        NotFoundError: The rating system asked for is unknown.
         RefusedError: The file cannot be read as what it should be, or a parameter is impossible.
     """
     wished = wish or Wish()
-    settings = _read(home.path / FILE)
-    fitting = [settings, *(each for each in settings.get("pool", []) if _fits(home, each, pool))]
-    name = wished.rating or next(
-        (str(each["rating"]) for each in reversed(fitting) if "rating" in each), DEFAULT_RATING
-    )
-    find_rating(name)
-    parameters: dict[str, float] = {}
-    for each in fitting:
-        parameters |= each.get(name, {})
+    if wished.rating is not None:
+        find_rating(wished.rating)
+    with _blamed_on(home.path / FILE):
+        settings = _read(home.path / FILE)
+        fitting = [
+            settings,
+            *(each for each in settings.get("pool", []) if _fits(home, each, pool)),
+        ]
+        name = wished.rating or next(
+            (str(each["rating"]) for each in reversed(fitting) if "rating" in each), DEFAULT_RATING
+        )
+        parameters: dict[str, float] = {}
+        for each in fitting:
+            parameters |= each.get(name, {})
+        with_parameters(name, parameters)
     return name, with_parameters(name, {**parameters, **wished.parameters})
+
+
+@contextmanager
+def _blamed_on(path: Path) -> Iterator[None]:
+    """Say in which file the mistake is."""
+    try:
+        yield
+    except ArenaError as error:
+        raise RefusedError(f"{path}: {error.message}", error.hint) from error
 
 
 def _fits(home: Home, wanted: Mapping[str, Any], pool: Pool) -> bool:
@@ -86,26 +102,24 @@ def _read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (ValueError, OSError) as error:
-        raise RefusedError(
-            f"{path} cannot be read: {error}", "docs/ratings.md shows one"
-        ) from error
-    _check(path, settings, _TABLES)
+        raise RefusedError(f"it cannot be read: {error}", "docs/ratings.md shows one") from error
+    _check(settings, _TABLES)
     pools = settings.get("pool", [])
     if not (isinstance(pools, list) and all(isinstance(pool, dict) for pool in pools)):
-        raise RefusedError(f"{path}: pool is no list of tables", "write [[pool]] above each")
+        raise RefusedError("pool is no list of tables", "write [[pool]] above each")
     for pool in pools:
-        _check(path, pool, _POOL)
+        _check(pool, _POOL)
     return settings
 
 
-def _check(path: Path, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def _check(table: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for key, value in table.items():
         if key not in known:
             hint = with_near(f"expected {', '.join(known)}", key, known)
-            raise RefusedError(f"{path}: unknown key {key!r}", hint)
+            raise RefusedError(f"unknown key {key!r}", hint)
         expected, fits = _FORMS[key]
         if not fits(value):
-            raise RefusedError(f"{path}: {key} is {value!r}", f"expected {expected}")
+            raise RefusedError(f"{key} is {value!r}", f"expected {expected}")
 
 
 def _is_text(value: object) -> bool:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from arena import queries
 from arena.cross_table import cross_table
 from arena.formats import sides_of
+from arena.ledger import StoredFault
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.results_queries import (
-    FaultValues,
     ResultValues,
     decks_text,
     put_right,
@@ -182,7 +182,7 @@ def _values(record: Record, row: ResultRow, sides: Sequence[int]) -> ResultValue
         totals=totals_text(record.totals),
         sides=" ".join(map(str, sides)),
         faults=tuple(
-            FaultValues(
+            StoredFault(
                 leg=offence.leg,
                 deal=offence.deal,
                 seat=offence.fault.seat,

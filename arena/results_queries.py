@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlmodel import col, select
 
+from arena.ledger import StoredFault
 from arena.tables import FaultRow, Match, Result
 
 if TYPE_CHECKING:
@@ -21,26 +22,17 @@ if TYPE_CHECKING:
 Decks = tuple[tuple[tuple["Fraction", ...], ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FaultValues:
-    """What a record, too, says of a fault; `position` is the entrant's place in the schedule."""
-
-    leg: int
-    deal: int | None
-    seat: int
-    position: int
-    kind: str
-    detail: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultValues:
-    """What a record, too, says of a result; decks and totals are texts as they are stored."""
+    """What a record, too, says of a result.
+
+    Decks, totals and sides are texts as they are stored; of faults only what a record knows is set.
+    """
 
     decks: str
     totals: str
     sides: str
-    faults: tuple[FaultValues, ...]
+    faults: tuple[StoredFault, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +109,10 @@ def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
         if values.faults != row.values.faults:
             for fault in _fault_rows(session, result):
                 session.delete(fault)
-            session.add_all(_fault_row(row, fault) for fault in values.faults)
+            session.add_all(
+                FaultRow(match_id=row.match_id, attempt=row.attempt, **asdict(fault))
+                for fault in values.faults
+            )
 
 
 def decks_text(decks: Decks) -> str:
@@ -139,18 +134,12 @@ def _fault_rows(session: Session, result: Result) -> list[FaultRow]:
     return cast("list[FaultRow]", found.all())
 
 
-def _fault_values(row: FaultRow) -> FaultValues:
-    return FaultValues(row.leg, row.deal, row.seat, row.position, row.kind, row.detail)
-
-
-def _fault_row(row: ResultRow, fault: FaultValues) -> FaultRow:
-    return FaultRow(
-        match_id=row.match_id,
-        attempt=row.attempt,
-        leg=fault.leg,
-        deal=fault.deal,
-        seat=fault.seat,
-        position=fault.position,
-        kind=fault.kind,
-        detail=fault.detail,
+def _fault_values(row: FaultRow) -> StoredFault:
+    return StoredFault(
+        leg=row.leg,
+        deal=row.deal,
+        seat=row.seat,
+        position=row.position,
+        kind=row.kind,
+        detail=row.detail,
     )

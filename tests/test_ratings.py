@@ -92,14 +92,16 @@ def test_ties_in_the_middle_are_equal() -> None:
     assert first[0].mu > second[0].mu > fourth[0].mu
 
 
-def test_seats_do_not_matter() -> None:
+@pytest.mark.parametrize("ranks", [[0, 1, 1, 1], [0, 1, 2, 3], [0, 0, 1, 2]])
+@pytest.mark.parametrize("name", RATINGS)
+def test_seats_do_not_matter(name: str, ranks: list[int]) -> None:
     """The same bots and places in another order of seats get the same values."""
+    system = find_rating(name)
     skills = [NEW, Skill(30.0, 4.0), Skill(30.0, 5.0), Skill(21.0, 2.0)]
-    ranks = [0, 1, 1, 1]
-    expected = TrueSkill().update([[skill] for skill in skills], ranks)
+    expected = system.update([[skill] for skill in skills], ranks)
 
     for order in permutations(range(4)):
-        after = TrueSkill().update(
+        after = system.update(
             [[skills[place]] for place in order], [ranks[place] for place in order]
         )
         assert after == tuple(expected[place] for place in order)

@@ -13,11 +13,10 @@ from arena import compare as comparing
 from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import (
-    SANDBOX_WORDS,
+    found_sandbox_option,
     game,
     pace_options,
     rules_option,
-    sandbox_word,
     time_control,
     variant_option,
 )
@@ -148,12 +147,7 @@ class _Command(Documented):
 @variant_option
 @rules_option
 @pace_options
-@click.option(
-    "--sandbox",
-    type=click.Choice(list(SANDBOX_WORDS)),
-    callback=sandbox_word,
-    help="Where bots run.  [default: docker if an engine answers, else process]",
-)
+@found_sandbox_option
 @click.option(
     "--records",
     type=click.Path(file_okay=False, path_type=Path),

@@ -97,6 +97,14 @@ def sandbox_option(command: Command) -> Command:
     )(command)
 
 
+found_sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(list(SANDBOX_WORDS)),
+    callback=sandbox_word,
+    help="Where bots run.  [default: docker if an engine answers, else process]",
+)
+
+
 def game_options(command: Command) -> Command:
     """Let the command take what every kind of match is made of."""
     return _with(GAME_OPTIONS, command)

@@ -9,7 +9,7 @@ import click
 
 from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import SANDBOX_WORDS, game, game_options, sandbox_word, time_control
+from arena.cli.options import found_sandbox_option, game, game_options, time_control
 from arena.cli.output import Column, plain_lines
 from arena.cli.words import (
     NO_BOUNDARY,
@@ -83,12 +83,7 @@ LOG_LINES = 10
 )
 @click.argument("bots", nargs=-1, required=True, metavar="BOT BOT...")
 @game_options
-@click.option(
-    "--sandbox",
-    type=click.Choice(list(SANDBOX_WORDS)),
-    callback=sandbox_word,
-    help="Where bots run.  [default: docker if an engine answers, else process]",
-)
+@found_sandbox_option
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -31,8 +31,11 @@ def check_form(*, as_json: bool, as_csv: bool) -> None:
 def print_csv(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
     """Print rows of JSON as comma-separated values, what they hold under names with dots.
 
-    What a row lacks is left empty; names are those of all rows, in the order of the first.
+    What a row lacks is left empty; names are those of all rows, in the order of the first. Without
+    rows nothing is printed.
     """
+    if not rows:
+        return
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     text = io.StringIO()
