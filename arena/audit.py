@@ -61,7 +61,7 @@ from referee.rules import Rules
 from referee.shuffle import commitment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from arena.manifest import Sum
@@ -184,6 +184,8 @@ class _Auditor:
             "times, memory, bytes, dates, reasons, evidence of faults: the organiser noted them",
             "that no attempt was given up for what it would have come to: see attempts.csv",
         ]
+        if tournament.seed is None:
+            unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
         if tournament.seed_given:
             unproved.append("that the seed came by chance: the organiser chose it")
         if tournament.entropy:
@@ -297,10 +299,9 @@ class _Auditor:
             place = "commitment, as it was published"
             compare(TOURNAMENT, place, self.committed, tournament.commitment)
         if tournament.seed is None:
-            self.proved.append("nothing of the seed, which is not revealed yet")
             return
-        fitting = commitment(bytes.fromhex(tournament.seed))
-        compare(TOURNAMENT, "commitment (SHA-256 of the seed)", fitting, tournament.commitment)
+        due = commitment(bytes.fromhex(tournament.seed))
+        compare(TOURNAMENT, "commitment (SHA-256 of the seed)", due, tournament.commitment)
         state = tournament.state
         compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
         starters = tournament.labels[: tournament.starters]
@@ -380,7 +381,6 @@ class _Auditor:
     ) -> None:
         seed = tournament.playing_seed
         if seed is None:
-            self.proved.append("nothing of the schedule, which may depend on the seed")
             return
         totals = {result.match: result.totals for result in results}
         with fitting(SCHEDULE):
@@ -446,7 +446,7 @@ class _Auditor:
         pairings = {each.match: each for each in schedule.pairings}
         sides = sides_of(Rules.from_dict(tournament.rules), tournament.seats)
         attempts = self._read(ATTEMPTS, tuple[PublishedAttempt, ...])
-        self._check_attempts(results, attempts)
+        self._check_attempts(results, attempts, pairings)
         faults = self._read(FAULTS, tuple[PublishedFault, ...])
         usage = self._read(USAGE, tuple[PublishedUsage, ...])
         return Published(
@@ -484,11 +484,16 @@ class _Auditor:
         )
 
     def _check_attempts(
-        self, results: Sequence[PublishedResult], attempts: Sequence[PublishedAttempt]
+        self,
+        results: Sequence[PublishedResult],
+        attempts: Sequence[PublishedAttempt],
+        scheduled: Container[int],
     ) -> None:
         """Of each match that was played, one attempt was recorded, and that one counts."""
         recorded: defaultdict[int, list[int]] = defaultdict(list)
-        for each in attempts:
+        for number, each in enumerate(attempts):
+            if each.match not in scheduled:
+                differ(ATTEMPTS, f"[{number}].match", "a match of the schedule", str(each.match))
             if each.state == AttemptState.RECORDED:
                 recorded[each.match].append(each.attempt)
         for result in results:

@@ -548,6 +548,13 @@ def test_edited_attempts_are_named(forgery: Forgery) -> None:
     check_named(forgery, "attempts.json", "recorded attempts of match 1")
 
 
+def test_attempt_at_no_match_is_named(forgery: Forgery) -> None:
+    """Attempts are at matches of the schedule."""
+    forgery.edit("attempts.json", lambda rows: rows.append({**rows[0], "match": 9}))
+
+    check_named(forgery, "attempts.json", r"\[3\]\.match")
+
+
 def test_dropped_fault_is_named(forgery: Forgery) -> None:
     """No fault that a record tells can be left out."""
     forgery.edit("faults.json", lambda rows: rows[1:])

@@ -368,6 +368,7 @@ def test_unfinished_export_holds_as_far_as_it_goes(halted: Store, tmp_path: Path
     assert found.difference is None
     assert any("decks they name" in line for line in found.proved)
     assert not any("committed to" in line for line in found.proved)
+    assert any("not revealed yet" in line for line in found.unproved)
 
 
 @pytest.mark.parametrize("bots", [(), ("anna",)], ids=["nobody", "one"])
