@@ -8,8 +8,8 @@ import sys
 from shared.euchre import deals, euchre, rates, run
 
 BAR = 1.0
-WARM_UP = 20
-ROUNDS = 120
+WARM_UP = 50
+ROUNDS = 300
 
 
 def main() -> int:

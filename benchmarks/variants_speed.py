@@ -11,8 +11,8 @@ from shared.euchre import deals, euchre, rates, run
 BARS = {"bura": 1.0}
 BAR_OF_OTHERS = 0.5
 # What may be done with a hand is remembered, and a long tournament soon knows most hands.
-WARM_UP = 30
-ROUNDS = 40
+WARM_UP = 25
+ROUNDS = 100
 
 
 def main() -> int:

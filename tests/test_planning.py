@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAMES = ("anna", "boris", "clara", "dora")
+SEATS = {"pods": 3}
+"""Formats that are not for matches of two."""
 
 
 @pytest.fixture
@@ -130,7 +132,7 @@ def test_late_name_before_the_start_is_seeded_too(store: Store) -> None:
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_every_format_runs_from_the_store_to_its_end(store: Store, name: str) -> None:
     """Planned, played, ranked; the secret comes out at the end and not before."""
-    info = tournament.create(store, options(*NAMES, format=name))
+    info = tournament.create(store, options(*NAMES, format=name, seats=SEATS.get(name, 2)))
     if planning.expected_matches(store, info) is None:
         pytest.skip("has no end")
     secrets: list[object] = []
@@ -147,7 +149,9 @@ def test_every_format_runs_from_the_store_to_its_end(store: Store, name: str) ->
 def test_expectation_is_met(store: Store) -> None:
     """What is expected before the first match is what is played in the end."""
     for name in FORMATS:
-        info = tournament.create(store, options(*NAMES, name=name, format=name))
+        info = tournament.create(
+            store, options(*NAMES, name=name, format=name, seats=SEATS.get(name, 2))
+        )
         expected = planning.expected_matches(store, info)
         if expected is not None:
             assert run(store, name=name).played == expected
@@ -241,7 +245,7 @@ def test_finals_need_a_finished_tournament_with_enough_bots(store: Store) -> Non
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_final_gives_everybody_equally_many_games(store: Store, name: str) -> None:
     """A format that is taken for a final does that, and others are refused for it."""
-    chosen = options(*NAMES, format=name, is_final=True)
+    chosen = options(*NAMES, format=name, seats=SEATS.get(name, 2), is_final=True)
     try:
         tournament.create(store, chosen)
     except RefusedError as error:

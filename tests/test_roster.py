@@ -396,6 +396,22 @@ def test_walkover_lets_a_knockout_go_on(store: Store) -> None:
     assert planning.table(store, info)[0].names != ("anna@1",)
 
 
+def test_new_version_takes_over_a_place_in_a_knockout(store: Store, tmp_path: Path) -> None:
+    """The tie that the old version did not play is played by the new one."""
+    submit(store, tmp_path, "dora")
+    tournament.create(
+        store, options("anna", "boris", "clara", "dora@1", format="single-elimination")
+    )
+    ledger.mark_started(store, 1)
+    roster.replace_version(store, "cup", "dora@1", "dora@2", "crashed")
+    assert run(store).exit_code == 0
+    info = queries.tournament(store, "cup")
+    assert info.state is TournamentState.FINISHED
+    assert any(match.scores for match in of(store, "dora@2"))
+    assert not any(match.scores for match in of(store, "dora@1"))
+    assert planning.table(store, info)[0].names == ("anna@1",)
+
+
 def test_stopped_run_is_paused_between_rounds(store: Store) -> None:
     """A round that is over does not end a tournament of which more will come, nor its secret."""
     tournament.create(store, options(*NAMES, format="swiss", rounds=2))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent.parent
 ENVIRONMENT = ROOT / ".cache" / "open-spiel"
 REQUIREMENT = "open-spiel==2.0.2"
-SLICE_S = 0.05
+SLICE_S = 0.02
 DECKS_AT_ONCE = 500
 DEALS_AT_ONCE = 10
 
