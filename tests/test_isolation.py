@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from sandboxes import Box, await_exit, forget_image, image_of, make_box
 from arena.jobs import MatchDescription
 from arena.runner import run_match
 from arena.sandbox import BotSource, Limits, StartRequest
+from arena.sandbox.confinement import MAPPED_USERS, USERS
 from arena.sandbox.owners import SocketFolder
 from arena.sandbox.slots import usable_cores
 from referee.results import Entrant, MatchSpec, TimeControl
@@ -52,10 +54,11 @@ def image(box: Box, name: str, *arguments: str) -> str:
     return made
 
 
-def start(box: Box, source: str, *, log: int = MEBI) -> RunningBot:
+def start(
+    box: Box, source: str, *, log: int = MEBI, sockets: SocketFolder | None = None
+) -> RunningBot:
     """Start a bot from an image."""
-    sockets = SocketFolder.create(box.owner)
-    box.stack.callback(sockets.remove)
+    sockets = sockets or new_sockets(box)
     request = StartRequest(
         source=BotSource(image=source),
         socket_dir=sockets.path,
@@ -67,6 +70,13 @@ def start(box: Box, source: str, *, log: int = MEBI) -> RunningBot:
     bot = box.sandbox.start(request)
     box.stack.callback(bot.finish)
     return bot
+
+
+def new_sockets(box: Box) -> SocketFolder:
+    """Make a folder for the socket of a bot."""
+    sockets = SocketFolder.create(box.owner)
+    box.stack.callback(sockets.remove)
+    return sockets
 
 
 def report(bot: RunningBot) -> Any:
@@ -205,7 +215,10 @@ def _picture(look: dict[str, Any]) -> dict[str, Any]:
             *("resolver", "referee", "devices", "temporary files", "status"),
         )
     }
-    picture["ids"] = look["ids"][:3]
+    user, group, groups = look["ids"][:3]
+    assert look["status"]["Uid"].split() == [str(user)] * 4
+    picture["ids"] = ["NEW" if user in USERS or user in MAPPED_USERS else user, group, groups]
+    picture["status"] = {**look["status"], "Uid": "NEW"}
     picture["devices"] = [one for one in look["devices"] if one != "mqueue"]
     picture["processes"] = sorted(look["processes"].values())
     picture["descriptors"] = [re.sub(r"\d+", "N", one) for one in look["descriptors"]]
@@ -262,6 +275,64 @@ def test_talkers_have_ears(box: Box) -> None:
     lines = [line for line in bot.finish().log.splitlines() if line.startswith('{"heard"')]
     heard = json.loads(lines[-1])["heard"]
     assert {name for name, found in heard.items() if found is True} >= CONTROLS | EARS
+
+
+# What the kernel counts by user: instances of watches, queued signals, descriptors under way.
+TAKER = """
+import array, ctypes, os, signal, socket
+libc = ctypes.CDLL(None)
+watches = [libc.inotify_init() for _ in range(200)]
+left, right = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+sent = 0
+try:
+    while sent < 2000:
+        left.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 200))])
+        sent += 200
+except OSError:
+    pass
+signal.pthread_sigmask(signal.SIG_BLOCK, [40])
+value = ctypes.create_string_buffer(8)
+queued = 0
+while queued < 200_000 and libc.sigqueue(os.getpid(), 40, ctypes.c_void_p(0)) == 0:
+    queued += 1
+print("taken", max(watches) >= 0, min(watches), sent > 0, queued > 0, flush=True)
+with socket.socket(socket.AF_UNIX) as referee:
+    referee.connect("/run/arena/referee.sock")
+    referee.recv(1)
+"""
+NEEDY = """
+import array, ctypes, json, os, socket
+libc = ctypes.CDLL(None)
+left, right = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+left.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0] * 50))])
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+print(json.dumps({
+    "watches": min(libc.inotify_init() for _ in range(20)) >= 0,
+    "signals": status["SigQ"].split("/")[0].strip(),
+}))
+"""
+
+
+def test_no_bot_uses_up_what_another_needs(box: Box) -> None:
+    """What the kernel counts by user is each bot's own: neither taken nor seen by another."""
+    images = []
+    for name, program in (("taker", TAKER), ("needy", NEEDY)):
+        folder = box.folder / name
+        folder.mkdir()
+        (folder / "bot.py").write_text(program)
+        images.append(image_of(folder))
+        box.stack.callback(forget_image, images[-1])
+    sockets = new_sockets(box)
+    with socket.socket(socket.AF_UNIX) as referee:
+        referee.bind(str(sockets.socket))
+        sockets.socket.chmod(0o666)
+        referee.listen()
+        referee.settimeout(60)
+        taker = start(box, images[0], sockets=sockets)
+        with referee.accept()[0]:
+            assert report(start(box, images[1])) == {"watches": True, "signals": "0"}
+    await_exit(taker)
+    assert taker.finish().log == "taken True -1 True True\n"
 
 
 # --------------------------------------------------------------------------------- ways out
@@ -338,6 +409,7 @@ def test_ways_out_are_closed(box: Box) -> None:
         if found not in {"EROFS", "EACCES", "EPERM", "ENOENT"}
     } == {}
     assert "control group" not in answers
+    assert int(answers["setuid program"]) > 0
     expected = {
         "mknod of a disk": {"EPERM"},
         "mknod of memory": {"EPERM"},
@@ -347,7 +419,6 @@ def test_ways_out_are_closed(box: Box) -> None:
         "setgroups": {"EPERM"},
         "nice": {"EPERM", "EACCES"},
         "realtime": {"EPERM"},
-        "setuid program": {"65534"},
         # Killed by the filter, or by a kernel that has no such calls.
         "32-bit call": {-signal.SIGSYS, -signal.SIGSEGV, 0},
         "x32 call": {-signal.SIGSYS, -signal.SIGSEGV, 0},

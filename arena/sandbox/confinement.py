@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import json
+import re
+import secrets
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,13 +30,16 @@ __all__ = [
     "missing_in_kernel",
     "missing_in_process",
     "missing_settings",
+    "new_user",
     "process_status",
     "seccomp_profile",
 ]
 
 LABEL = "bura-arena."
 SOCKET_FOLDER = "/run/arena"
-USER = "65534:65534"
+GROUP = 65534
+USERS = range(1_000_000_000, 2_000_000_000)
+MAPPED_USERS = range(1024, 65_000)
 ULIMITS = {"nofile": 256, "core": 0, "fsize": 64 << 20, "memlock": 1 << 16}
 
 # Setting masks replaces the engine's own list, so that list comes first; the rest would tell a
@@ -65,6 +70,19 @@ MASKED_PATHS = (
     *("/proc/1/mem", "/proc/1/task/1/mem"),
 )
 NO_RESOLVER = "127.0.0.1"
+
+
+def new_user(*, mapped: bool) -> str:
+    """Return a user and group for one bot, as the engine takes them.
+
+    The kernel counts watches, queued signals, pipes and descriptors under way by user, for all
+    containers together: with a user in common one bot could use up what another needs, or read
+    its messages off the counts.
+
+    Args:
+        mapped: Whether the engine gives its containers users of their own, and only 65,536.
+    """
+    return f"{secrets.choice(MAPPED_USERS if mapped else USERS)}:{GROUP}"
 
 
 @functools.cache
@@ -120,7 +138,7 @@ def host_config(limits: Limits, socket_dir: Path) -> dict[str, Any]:
     return config
 
 
-def container_settings(request: StartRequest) -> dict[str, Any]:
+def container_settings(request: StartRequest, user: str) -> dict[str, Any]:
     """Return the other settings of a bot's container, as arguments of the engine's client."""
     labels = {
         "kind": "bot",
@@ -131,7 +149,7 @@ def container_settings(request: StartRequest) -> dict[str, Any]:
     }
     return {
         "hostname": "bot",
-        "user": USER,
+        "user": user,
         "environment": {
             "HOME": "/tmp",  # noqa: S108 - the only folder that the bot can write
             "LANG": "C.UTF-8",
@@ -176,9 +194,14 @@ def missing_settings(
         "file limits": {one["Name"]: one["Hard"] for one in host.get("Ulimits") or []} == ULIMITS,
         "log size": host.get("LogConfig", {}).get("Config", {}).get("max-size") == str(limits.log),
         "masked paths": set(MASKED_PATHS) <= set(host.get("MaskedPaths") or ()),
-        "user": config.get("User") == USER,
+        "user": _is_new_user(str(config.get("User"))),
     }
     return [name for name, holds in checks.items() if not holds]
+
+
+def _is_new_user(text: str) -> bool:
+    found = re.fullmatch(rf"(\d+):{GROUP}", text)
+    return found is not None and (int(found[1]) in USERS or int(found[1]) in MAPPED_USERS)
 
 
 def missing_in_kernel(limits: Limits, cgroup: Cgroup) -> list[str]:

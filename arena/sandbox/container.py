@@ -44,6 +44,7 @@ from arena.sandbox.confinement import (
     missing_in_kernel,
     missing_in_process,
     missing_settings,
+    new_user,
     process_status,
 )
 from arena.sandbox.endpoint import find_endpoint
@@ -144,6 +145,7 @@ class Engine:
         self._api = api
         self._settings = dict(settings or {})
         self._sessions: list[_Session] = []
+        self._maps_users: bool | None = None
         # Whoever forgets the engine need not think of its connections.
         self._finalizer = weakref.finalize(self, _close, api, self._sessions)
 
@@ -341,6 +343,18 @@ class Engine:
         version = self._call("tell its version", self._api.version)
         parts = {one["Name"]: one["Version"] for one in version.get("Components") or ()}
         return {**found, "Parts": parts}
+
+    def maps_users(self) -> bool:
+        """Tell whether the users of containers are others outside, of which each has 65,536.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        if self._maps_users is None:
+            found = self._call("describe itself", self._api.info)
+            options = found.get("SecurityOptions") or ()
+            self._maps_users = any("rootless" in one or "userns" in one for one in options)
+        return self._maps_users
 
     def named_images(self, repository: str) -> list[NamedImage]:
         """Return the images under one name, with their last use: the longest unused first.
@@ -584,7 +598,8 @@ class ContainerSandbox:
         session = self.engine.session()
         name = f"bura-bot-{uuid4().hex}"
         try:
-            self.engine.create(name, request.source.image, _everything(request))
+            user = new_user(mapped=self.engine.maps_users())
+            self.engine.create(name, request.source.image, _everything(request, user))
             self.engine.start(name)
         except LOST as error:
             reason = _one_line(error)
@@ -890,9 +905,9 @@ def _with_leftover(report: BotReport, name: str) -> BotReport:
     return replace(report, leftover=name)
 
 
-def _everything(request: StartRequest) -> dict[str, Any]:
+def _everything(request: StartRequest, user: str) -> dict[str, Any]:
     config = host_config(request.limits, request.socket_dir)
-    settings = container_settings(request)
+    settings = container_settings(request, user)
     # Labels stay outside: they are how the reaper knows whose a container is.
     request.check_handed(config, {key: settings[key] for key in settings if key != "labels"})
     return {"host_config": config, **settings}

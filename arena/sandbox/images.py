@@ -22,7 +22,7 @@ import tempfile
 import time
 import uuid
 import zlib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -69,7 +69,8 @@ LOAD_SECONDS = 300
 PROBE_SECONDS = 2.0
 MAX_CONTEXT_BYTES = 256 << 20
 MAX_ARCHIVE_BYTES = 2 << 30
-MAX_IMAGE_BYTES = 8 << 30
+MAX_IMAGE_BYTES = 4 << 30
+MAX_MANIFEST_BYTES = 1 << 20
 MOUNTED_OVER = frozenset({"dev", "proc", "sys", "run", "run/arena", "tmp", "etc"})
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -170,7 +171,12 @@ def load(path: Path, *, engine: Engine | None = None) -> BotImage:
     _check_layers(path)
     with _engine(engine) as used:
         had, before = used.images()
-        names = used.load(path, seconds=LOAD_SECONDS)
+        try:
+            names = used.load(path, seconds=LOAD_SECONDS)
+        except ImageRefusedError:
+            # An engine gives names one by one, and may give some before it comes to a bad one.
+            _take_names_back(used, _names_in(path), before)
+            raise
         held = {used.image(one).id for one in names}
         moved = _restore_names(used, names, before)
         try:
@@ -438,6 +444,32 @@ def _restore_names(engine: Engine, names: list[str], before: dict[str, str]) -> 
     return moved
 
 
+def _take_names_back(engine: Engine, named: Collection[str], before: dict[str, str]) -> None:
+    _, now = engine.images()
+    for name, image in before.items():
+        if now.get(name) != image:
+            engine.tag(image, name)
+    for name in named:
+        if name in now and name not in before:
+            engine.remove_image(name)
+
+
+def _names_in(path: Path) -> set[str]:
+    """Return the names that an archive wants for its images, as far as they can be read."""
+    with suppress(tarfile.TarError, EOFError, OSError, zlib.error, ValueError, KeyError):
+        with tarfile.open(path) as archive:
+            manifest = archive.extractfile("manifest.json")
+            images = json.loads(manifest.read(MAX_MANIFEST_BYTES)) if manifest else []
+        if isinstance(images, list):
+            return {
+                str(name)
+                for image in images
+                if isinstance(image, dict)
+                for name in image.get("RepoTags") or ()
+            }
+    return set()
+
+
 def _only_image(path: Path, held: set[str], moved: list[str]) -> str:
     if moved:
         raise ImageRefusedError(
@@ -454,22 +486,23 @@ def _check_layers(path: Path) -> None:
 
     Engines have followed such links on the machine itself (CVE-2026-41579).
     """
+    room = _Room(path)
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is not None:
-                    _check_layer(path, member.name, file)
+                    _check_layer(path, member.name, file, room)
     except (tarfile.TarError, EOFError, OSError, zlib.error):
         # What is no archive, the engine refuses in its own words.
         return
 
 
-def _check_layer(path: Path, name: str, file: IO[bytes]) -> None:
+def _check_layer(path: Path, name: str, file: IO[bytes], room: _Room) -> None:
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
     # Only what is packed can be more than the archive's own size.
-    source = cast("IO[bytes]", _Bounded(gzip.GzipFile(fileobj=file), path)) if packed else file
+    source = cast("IO[bytes]", _Bounded(gzip.GzipFile(fileobj=file), room)) if packed else file
     try:
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:") as layer:
             for entry in layer:
@@ -485,21 +518,37 @@ def _check_layer(path: Path, name: str, file: IO[bytes]) -> None:
         raise ImageRefusedError(f"in {path}, {name} cannot be read: {error}") from error
 
 
-class _Bounded:
-    """A stream that gives no more than an image may hold."""
+class _Room:
+    """What the layers of an archive may still unpack to, all together."""
 
-    def __init__(self, file: gzip.GzipFile, path: Path) -> None:
-        self._file = file
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._left = MAX_IMAGE_BYTES
 
-    def read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        self._left -= len(data)
+    def take(self, size: int) -> None:
+        """Take some of it.
+
+        Raises:
+            ImageRefusedError: There is not so much left.
+        """
+        self._left -= size
         if self._left < 0:
             raise ImageRefusedError(
-                f"{self._path} unpacks to more than {MAX_IMAGE_BYTES >> 30} GiB"
+                f"{self._path} unpacks to more than {MAX_IMAGE_BYTES >> 20} MiB",
+                "leave out what the bot does not need",
             )
+
+
+class _Bounded:
+    """A stream that gives no more than there is room for."""
+
+    def __init__(self, file: gzip.GzipFile, room: _Room) -> None:
+        self._file = file
+        self._room = room
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self._room.take(len(data))
         return data
 
 
