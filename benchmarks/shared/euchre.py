@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 ENVIRONMENT = ROOT / ".cache" / "open-spiel"
 REQUIREMENT = "open-spiel==2.0.2"
 SLICE_S = 0.02
-DECKS_AT_ONCE = 500
+DECKS_AT_ONCE = 50
 DEALS_AT_ONCE = 10
 
 Play = Callable[[], int]
