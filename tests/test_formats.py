@@ -444,3 +444,10 @@ def test_options_survive_json() -> None:
     assert Options.from_dict(options.to_dict()) == options
     with pytest.raises(RefusedError, match="group"):
         Options.from_dict({"group": 4})
+
+
+@pytest.mark.parametrize("changes", [(join(5, 1),), (join(4, 2), join(5, 1)), (join(4, 1),) * 2])
+def test_changes_out_of_order_are_an_error(changes: tuple[Change, ...]) -> None:
+    """A newcomer has the next number, and what happened later stands later."""
+    with pytest.raises(ValueError, match="expected"):
+        replace(plan(4), changes=changes)

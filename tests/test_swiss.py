@@ -66,12 +66,22 @@ def test_everybody_sits_first_about_as_often_as_second(entrants: int) -> None:
     assert all(abs(firsts[one] - seconds[one]) <= 2 for one in range(entrants))
 
 
-def test_the_bye_goes_to_the_lowest_that_had_none() -> None:
-    """After the last of five it is the turn of the loser among those left, once each."""
-    made, _ = play("swiss", swiss(5), matches=4)
-    assert made.byes[0] == Bye(1, 4)
-    # After the first round 0, 1 and 4 have a point, 2 and 3 have none.
-    assert made.byes[1].entrant in {2, 3}
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bye_goes_to_the_lowest_that_had_none(seed: int) -> None:
+    """First to the last of the seeding, then to one than whom nobody without a bye has less."""
+    whole = swiss(11, 4)
+    made, results = play("swiss", whole, by_chance(seed))
+    assert made.byes[0] == Bye(1, 10)
+    for number, bye in enumerate(made.byes[1:], start=1):
+        until = {key: results[key] for key in range(1, 5 * number + 1)}
+        earlier = {one.entrant for one in made.byes[:number]}
+        points: dict[int, Fraction] = {
+            place.entrant: Fraction(dict(place.columns)["Points"])
+            for place in ranking("swiss", whole, until)
+        }
+        # The ranking counts the bye of the round that has just been paired.
+        points[bye.entrant] -= 1
+        assert points[bye.entrant] == min(points[one] for one in range(11) if one not in earlier)
 
 
 def test_buchholz_and_sonneborn_berger_by_hand() -> None:

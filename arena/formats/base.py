@@ -117,6 +117,7 @@ class Plan:
 
         Raises:
             RefusedError: There are too few entrants or rounds.
+            ValueError: The changes are not in order, or a newcomer's number is not the next.
         """
         if self.entrants < self.seats:
             fixed = self.partners is Partners.FIXED
@@ -127,6 +128,12 @@ class Plan:
             )
         if self.rounds is not None and self.rounds < 1:
             raise RefusedError(f"{self.rounds} rounds hold no match", "play at least 1 round")
+        new = [change.entrant for change in self.changes if change.kind is ChangeKind.JOIN]
+        if new != list(range(self.entrants, self.entrants + len(new))):
+            raise ValueError(f"newcomers {new}: expected numbers from {self.entrants} on")
+        held = [change.after for change in self.changes]
+        if held != sorted(held):
+            raise ValueError(f"changes after {held} pairings: expected them in order")
 
     @property
     def ever_entered(self) -> int:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MOST_MATCHES = 200_000
 """Of one tournament. More would not be played in a year, and not fit in memory."""
 
+_SEATS_WITH_PARTNERS = 4
+
 
 def refuse_options(name: str, plan: Plan, known: Collection[str] = ()) -> None:
     """Refuse options that mean nothing to a format.
@@ -53,6 +55,19 @@ def refuse_rotating(name: str, plan: Plan) -> None:
         raise RefusedError(
             f"{name} does not draw partners",
             "enter pairs, alice+bob, or choose round-robin or pods",
+        )
+
+
+def refuse_partners_but_in_fours(name: str, plan: Plan) -> None:
+    """Refuse to draw partners for any but matches of four.
+
+    Raises:
+        RefusedError: That was asked for.
+    """
+    if plan.partners is Partners.ROTATING and plan.seats != _SEATS_WITH_PARTNERS:
+        raise RefusedError(
+            f"{name} draws partners for matches of {_SEATS_WITH_PARTNERS}, not of {plan.seats}",
+            "choose round-robin",
         )
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena.errors import RefusedError
-from arena.formats.base import Schedule
+from arena.formats.at_once import AtOnce
 from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats, refuse_too_many
-from arena.formats.points import COUPLE, ranked_by_share, tally
+from arena.formats.points import COUPLE
 from arena.formats.roster import Roster
 from arena.formats.round_robin import cycles, in_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from arena.formats.base import Pairing, Place, Plan, Results
+    from arena.formats.base import Pairing, Plan
 
 
-class Gauntlet:
+class Gauntlet(AtOnce):
     """The challenger meets everybody; the others do not meet each other."""
 
     name = "gauntlet"
@@ -50,42 +50,34 @@ class Gauntlet:
             )
         refuse_too_many(self.expected_matches(plan), "play fewer rounds")
 
-    def schedule(self, plan: Plan, results: Results) -> Schedule:  # noqa: ARG002 - nobody's results change it
-        """Pair all at once; then, for those who came late, what they missed."""
-        return Schedule(tuple(_pairings(plan)), complete=True)
-
-    def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
-        """Rank by the part of the points won."""
-        return ranked_by_share(plan, tally(plan, _pairings(plan), results))
+    def pairings(self, plan: Plan) -> Iterator[Pairing]:
+        """Pair the challenger with everybody; then with who comes late."""
+        challenger = plan.options.challenger or 0
+        roster = Roster(plan)
+        roster.advance(1)
+        newcomers = list(roster.present)
+        number = 1
+        met = 0
+        while newcomers:
+            if challenger in roster.left:
+                challenger = newcomers[0]
+                newcomers = list(roster.present)
+            opponents = [entrant for entrant in newcomers if entrant != challenger]
+            seats = [
+                (opponent, challenger) if (met + place) % 2 else (challenger, opponent)
+                for place, opponent in enumerate(opponents)
+            ]
+            met += len(opponents)
+            for pairing in in_cycles(seats, plan, number):
+                yield pairing
+                number += 1
+            newcomers = roster.advance(number)
 
     def expected_matches(self, plan: Plan) -> int:
         """Count one match for every opponent and round; what late entries add is in it."""
         if plan.changes:
-            return sum(1 for _ in _pairings(plan))
+            return sum(1 for _ in self.pairings(plan))
         return (plan.entrants - 1) * cycles(plan)
 
 
 gauntlet = Gauntlet()
-
-
-def _pairings(plan: Plan) -> Iterator[Pairing]:
-    challenger = plan.options.challenger or 0
-    roster = Roster(plan)
-    roster.advance(1)
-    newcomers = list(roster.present)
-    number = 1
-    met = 0
-    while newcomers:
-        if challenger in roster.left:
-            challenger = newcomers[0]
-            newcomers = list(roster.present)
-        opponents = [entrant for entrant in newcomers if entrant != challenger]
-        seats = [
-            (opponent, challenger) if (met + place) % 2 else (challenger, opponent)
-            for place, opponent in enumerate(opponents)
-        ]
-        met += len(opponents)
-        for pairing in in_cycles(seats, plan, number):
-            yield pairing
-            number += 1
-        newcomers = roster.advance(number)

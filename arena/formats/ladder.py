@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from arena.errors import RefusedError
 from arena.formats.base import Pairing, Partners, Schedule
-from arena.formats.checks import refuse_options, refuse_seats
+from arena.formats.checks import refuse_options, refuse_partners_but_in_fours, refuse_seats
 from arena.formats.matchmaking import (
     PLACEMENTS,
     SYSTEM,
@@ -38,7 +38,6 @@ PLACEMENT = "placement"
 """The stage of a newcomer's first matches."""
 
 _FEWEST, _MOST = 2, 6
-_SEATS_WITH_PARTNERS = 4
 _BLOCK = 8
 _LOOK_AHEAD = 3
 _LADDERS = 8
@@ -75,12 +74,7 @@ class Ladder:
                 f"{self.name} has no {plan.rounds} rounds, it runs until it is stopped",
                 "leave --rounds away, or choose swiss or round-robin",
             )
-        if plan.partners is Partners.ROTATING and plan.seats != _SEATS_WITH_PARTNERS:
-            raise RefusedError(
-                f"{self.name} draws partners for matches of {_SEATS_WITH_PARTNERS}, "
-                f"not of {plan.seats}",
-                "choose round-robin",
-            )
+        refuse_partners_but_in_fours(self.name, plan)
 
     def schedule(self, plan: Plan, results: Results) -> Schedule:
         """Give every block that the results allow."""

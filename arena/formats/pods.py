@@ -6,9 +6,13 @@ from collections import Counter
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
-from arena.errors import RefusedError
 from arena.formats.base import Bye, Pairing, Partners, Schedule
-from arena.formats.checks import refuse_options, refuse_seats, refuse_too_many
+from arena.formats.checks import (
+    refuse_options,
+    refuse_partners_but_in_fours,
+    refuse_seats,
+    refuse_too_many,
+)
 from arena.formats.drawing import Drawing, draw
 from arena.formats.points import ranked_by_share, tally
 from arena.formats.roster import Roster
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from arena.formats.base import Place, Plan, Results
 
 _FEWEST, _MOST = 3, 6
-_SEATS_WITH_PARTNERS = 4
 _PARTNERS_IN_A_POD = 2
 _LOOK_AHEAD = 2
 
@@ -53,12 +56,7 @@ class Pods:
         """
         refuse_options(self.name, plan)
         refuse_seats(self.name, plan, _FEWEST, _MOST, "round-robin or swiss")
-        if plan.partners is Partners.ROTATING and plan.seats != _SEATS_WITH_PARTNERS:
-            raise RefusedError(
-                f"{self.name} draws partners for matches of {_SEATS_WITH_PARTNERS}, "
-                f"not of {plan.seats}",
-                "choose round-robin",
-            )
+        refuse_partners_but_in_fours(self.name, plan)
         refuse_too_many(self.expected_matches(plan), "play fewer rounds")
 
     def schedule(self, plan: Plan, results: Results) -> Schedule:

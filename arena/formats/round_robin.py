@@ -7,20 +7,20 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
-from arena.formats.base import Pairing, Partners, Schedule
+from arena.formats.at_once import AtOnce
+from arena.formats.base import Pairing, Partners
 from arena.formats.checks import refuse_options, refuse_too_many
-from arena.formats.points import ranked_by_share, tally
 from arena.formats.roster import Roster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from arena.formats.base import Place, Plan, Results
+    from arena.formats.base import Plan
 
 _FEWEST_WITH_PARTNERS = 4
 
 
-class RoundRobin:
+class RoundRobin(AtOnce):
     """All with all; the seats of a group turn and change their direction from cycle to cycle.
 
     With more than two seats every group of entrants meets once. Where partners rotate, all are
@@ -52,18 +52,24 @@ class RoundRobin:
         hint = "play fewer rounds, or choose swiss, or pods for more than two seats"
         refuse_too_many(self.expected_matches(plan), hint)
 
-    def schedule(self, plan: Plan, results: Results) -> Schedule:  # noqa: ARG002 - nobody's results change it
-        """Pair all at once; then, for those who came late, what they missed."""
-        return Schedule(tuple(_pairings(plan)), complete=True)
-
-    def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
-        """Rank by the part of the points won."""
-        return ranked_by_share(plan, tally(plan, _pairings(plan), results))
+    def pairings(self, plan: Plan) -> Iterator[Pairing]:
+        """Pair everybody with everybody; then each late entry with all who are still in."""
+        roster = Roster(plan)
+        roster.advance(1)
+        number = 1
+        newcomers = list(roster.present)
+        groups = list(everybody_with_everybody(plan, newcomers))
+        while newcomers:
+            for pairing in in_cycles(groups, plan, number):
+                yield pairing
+                number += 1
+            newcomers = roster.advance(number)
+            groups = list(newcomers_with_all(plan, newcomers, roster.present))
 
     def expected_matches(self, plan: Plan) -> int:
         """Count the groups of a cycle, and the cycles; what late entries add is in it."""
         if plan.changes:
-            return sum(1 for _ in _pairings(plan))
+            return sum(1 for _ in self.pairings(plan))
         entrants = plan.entrants
         if plan.partners is Partners.ROTATING:
             a_cycle = comb(entrants, 2) * (entrants - 3 + (entrants + 1) % 2) // 4
@@ -110,20 +116,6 @@ def in_cycles(
         for group in groups:
             yield Pairing(number, cycle + 1, _arranged(group, cycle), stage)
             number += 1
-
-
-def _pairings(plan: Plan) -> Iterator[Pairing]:
-    roster = Roster(plan)
-    roster.advance(1)
-    number = 1
-    newcomers = list(roster.present)
-    groups = list(everybody_with_everybody(plan, newcomers))
-    while newcomers:
-        for pairing in in_cycles(groups, plan, number):
-            yield pairing
-            number += 1
-        newcomers = roster.advance(number)
-        groups = list(newcomers_with_all(plan, newcomers, roster.present))
 
 
 def _with_partners(newcomer: int, others: Sequence[int]) -> Iterator[tuple[int, ...]]:

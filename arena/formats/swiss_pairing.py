@@ -25,7 +25,7 @@ _NEIGHBOURS = 8
 _MOST_APART = 2
 _REMEMBERED = 512
 # How many bits the sum of each part of a cost may take, what counts most first.
-_BITS = (24, 12, 12, 16, 32, 12, 44)
+_BITS = (24, 16, 12, 32, 12, 44)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,21 +165,22 @@ def _matched(
 def _cost(met: dict[Pair, int], one: Player, other: Player) -> int:
     """Return what speaks against a pair, what counts most in the highest bits.
 
-    A meeting again; a second bye; a seat that makes an entrant sit first or second three times
-    more often than the other way; a bye for one of many points; the square of the difference in
-    points; a seat that one has had too often.
+    A meeting or a bye again; a bye for one of many points; a seat that makes an entrant sit first
+    or second three times more often than the other way; the square of the difference in points; a
+    seat that one has had too often.
     """
-    parts = [0] * (len(_BITS) - 1)
-    parts[0] = _times(met, one, other)
     if BYE in (one.entrant, other.entrant):
         player = one if other.entrant == BYE else other
-        parts[1] = int(player.had_bye)
-        parts[3] = player.half_points
+        parts = (_times(met, one, other), player.half_points, 0, 0, 0)
     else:
-        first, second = sorted((one.firsts, other.firsts))
-        parts[2] = int(first >= _MOST_APART) + int(second <= -_MOST_APART)
-        parts[4] = (one.half_points - other.half_points) ** 2
-        parts[5] = int(first > 0) + int(second < 0)
+        less, more = sorted((one.firsts, other.firsts))
+        parts = (
+            _times(met, one, other),
+            0,
+            int(less >= _MOST_APART) + int(more <= -_MOST_APART),
+            (one.half_points - other.half_points) ** 2,
+            int(less > 0) + int(more < 0),
+        )
     cost = 0
     for part, bits in zip(parts, _BITS[:-1], strict=True):
         cost = (cost << bits) + part
