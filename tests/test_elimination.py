@@ -215,6 +215,12 @@ def test_who_left_gives_a_walkover() -> None:
     assert [place.entrant for place in ranking(SINGLE, whole, {1: two(1), 2: two(1)})][:2] == [1, 0]
 
 
+def test_of_two_who_leave_the_first_has_lost() -> None:
+    """Who has won by a walkover stays the winner, also when it leaves later."""
+    whole = replace(knockout(2), changes=(leave(0, 1), leave(1, 1)))
+    assert [place.entrant for place in ranking(SINGLE, whole, {1: None})] == [1, 0]
+
+
 def test_a_winner_who_leaves_has_won() -> None:
     """What was decided stays decided."""
     whole = replace(knockout(2), changes=(leave(0, 1),))

@@ -124,7 +124,8 @@ class Course:
         """Ask the format again: what it gave is given again."""
         now = schedule(self.name, self.plan, self.results)
         assert now.pairings[: len(self.made.pairings)] == self.made.pairings
-        assert now.byes[: len(self.made.byes)] == self.made.byes
+        if not self.made.complete:
+            assert now.byes[: len(self.made.byes)] == self.made.byes
         self.made = now
 
 

@@ -1,15 +1,19 @@
 import os
+import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 from schedules import better_seed, by_chance, draw, join, leave, play, two
 
 from arena.errors import RefusedError
-from arena.formats import Bye, Plan, Schedule, expected_matches, ranking, schedule
+from arena.formats import Bye, Plan, Schedule, expected_matches, ranking, schedule, swiss_pairing
+from arena.formats.swiss_pairing import Player, Position, next_round
 
 
 def swiss(entrants: int, rounds: int | None = None) -> Plan:
@@ -158,6 +162,41 @@ def test_who_left_is_paired_no_more_and_its_match_is_a_point_for_the_other() -> 
     assert (points[0], points[4]) == (0, 1)
     both = replace(gone, changes=(*gone.changes, leave(4, len(made.pairings))))
     assert schedule("swiss", both, cancelled) == made
+
+
+def matchings(players: list[Player]) -> Iterator[list[tuple[Player, Player]]]:
+    """Give every way to pair an even number of players."""
+    if not players:
+        yield []
+        return
+    first, *rest = players
+    for place, other in enumerate(rest):
+        for others in matchings(rest[:place] + rest[place + 1 :]):
+            yield [(first, other), *others]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("entrants", [5, 6, 8])
+def test_no_other_pairing_of_a_round_is_better(entrants: int, seed: int) -> None:
+    """The round costs as little as the best of all that there are."""
+    lot = random.Random(seed)
+    players = tuple(
+        Player(one, lot.randrange(5), lot.randrange(-2, 3), lot.randrange(2), lot.random() < 0.3)
+        for one in range(entrants)
+    )
+    couples = combinations(range(entrants), 2)
+    met = {couple: lot.randrange(1, 3) for couple in couples if lot.random() < 0.3}
+    position = Position(bytes(32), seed, players, tuple(sorted(met.items())))
+    pairs, bye = next_round(position)
+    by_entrant = {player.entrant: player for player in (*players, swiss_pairing._NOBODY)}
+    chosen = [*pairs, *([] if bye is None else [(bye, swiss_pairing.BYE)])]
+    costs = [
+        sum(swiss_pairing._cost(met, *pair) for pair in pairing)
+        for pairing in matchings([by_entrant[one] for couple in chosen for one in couple])
+    ]
+    assert min(costs) == sum(
+        swiss_pairing._cost(met, by_entrant[one], by_entrant[other]) for one, other in chosen
+    )
 
 
 def test_no_round_depends_on_the_order_of_a_set() -> None:

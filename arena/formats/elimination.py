@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from arena.formats.base import Schedule
 from arena.formats.bracket import THIRD_PLACE, double_bracket, single_bracket
-from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats
+from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats, refuse_too_many
 from arena.formats.knockout import Knockout, refuse_late_entries, ties_explained
 from arena.formats.points import COUPLE, ranked, tally
 from arena.formats.roster import Roster
@@ -39,6 +39,7 @@ class Elimination:
         refuse_rotating(self.name, plan)
         refuse_seats(self.name, plan, COUPLE, COUPLE, "pods")
         refuse_late_entries(self.name, plan)
+        refuse_too_many(self.expected_matches(plan), "play fewer matches a tie")
 
     def schedule(self, plan: Plan, results: Results) -> Schedule:
         """Give the ties whose sides are known, block by block."""

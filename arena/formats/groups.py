@@ -52,7 +52,7 @@ class Groups:
         "Nobody has a bye in the groups; in the knock-out byes go to winners of groups. A late "
         "entry joins the smallest group while the groups are played and meets all in it. Who "
         "leaves gives its other matches to those who were to meet it and does not advance. "
-        "In the knock-out: " + ties_explained("one match")
+        "The knock-out is played in ties. " + ties_explained("one match")
     )
 
     def check(self, plan: Plan) -> None:

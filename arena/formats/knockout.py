@@ -136,21 +136,17 @@ class Knockout:
         score = self._score(number, results)
         ahead, behind = sorted((one, other), key=lambda place: (-score[place], place))
         lead = score[ahead] - score[behind]
-        gone = [place for place in (one, other) if self.holders[place] in roster.left]
+        holders = {self.holders[place]: place for place in (one, other)}
+        gone = [holders[entrant] for entrant in roster.left if entrant in holders]
         matches = len(self._played[number])
         if lead and (2 * score[ahead] > self.matches or (matches >= self.matches and not gone)):
             return _Decision(ahead, behind)
         if gone:
-            return self._walkover((one, other), gone)
+            # If both have left, the first to do so had lost by then.
+            return _Decision(one + other - gone[0], gone[0])
         if matches >= self.matches + MOST_REPLAYS:
             return _Decision(min(one, other), max(one, other))
         return None
-
-    def _walkover(self, sides: tuple[int, int], gone: list[int]) -> _Decision:
-        if len(gone) == len(sides):
-            return _Decision(None, None)
-        (stayed,) = set(sides) - set(gone)
-        return _Decision(stayed, gone[0])
 
     def _score(self, number: int, results: Results) -> defaultdict[int | None, Fraction]:
         """Return the points by place; a cancelled match has none to give."""

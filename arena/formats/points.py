@@ -133,8 +133,7 @@ def ranked(
         columns: What is shown, by entrant.
         left: Who comes last of its equals.
     """
-    order = sorted(merits, key=lambda entrant: entrant)
-    order.sort(key=lambda entrant: entrant in left)
+    order = sorted(merits, key=lambda entrant: (entrant in left, entrant))
     order.sort(key=lambda entrant: merits[entrant], reverse=True)
     places: list[Place] = []
     for row, entrant in enumerate(order):
