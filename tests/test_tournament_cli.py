@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from cups import run
 
 from arena.cli import main
+from arena.cli.description import read_description
 from arena.home import Home
 from arena.store import Store
 
@@ -409,6 +411,17 @@ def test_file_describes_a_whole_tournament(capsys: pytest.CaptureFixture[str]) -
     assert (made["time"]["move_ms"], made["time"]["bank_ms"]) == (500, 30_000)
     assert [each["text"] for each in made["entropy"]] == ["four mice"]
     assert made["committed"] is True
+
+
+def test_file_of_the_page_on_tournaments_can_be_read(tmp_path: Path) -> None:
+    """What the page shows is a description, with every table that there is."""
+    page = Path(__file__).parent.parent / "docs" / "tournaments.md"
+    (block,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    file = tmp_path / "spring.toml"
+    file.write_text(block)
+    description = read_description(file)
+    assert description.options(Home(tmp_path)).bots == ("alice", "bob@2", "carol")
+    assert [bot.name for bot in description.bots] == ["alice"]
 
 
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:
