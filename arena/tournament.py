@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -61,6 +62,9 @@ SERIES_TABLES = 32
 INTERRUPTED = 130
 
 GAUNTLET = "gauntlet"
+
+LIKELY_FIELDS = (24, 8, 6)
+"""Numbers of entrants of which every format that fits the game can hold one."""
 
 SEEDED = frozenset({"swiss", "single-elimination", "double-elimination", "groups"})
 """Formats in which the order of the entrants decides who meets whom first."""
@@ -259,12 +263,13 @@ def _plan(
     """Return what the format would be told; None if an open tournament has too few as yet.
 
     Raises:
-        RefusedError: The format cannot hold it.
+        RefusedError: The format cannot hold it, or nobody could enter what is open.
     """
     texts = [entry.bot.entropy.encode() for entry in listed if entry.bot.entropy is not None]
-    try:
+
+    def checked(entrants: int) -> Plan:
         plan = Plan(
-            entrants=len(listed),
+            entrants=entrants,
             seats=options.seats,
             rounds=options.rounds,
             seed=mixed_seed(secret, texts) if texts else secret,
@@ -272,13 +277,33 @@ def _plan(
             options=told,
         )
         check(options.format, plan)
-    except RefusedError:
-        if options.is_open:
+        return plan
+
+    if options.is_open:
+        if options.is_final:
+            raise RefusedError("nobody enters a final once it is made", "name its entrants now")
+        try:
+            return checked(len(listed))
+        except RefusedError:
+            _refuse_for_any_number(checked)
             return None
-        raise
+    plan = checked(len(listed))
     if options.is_final:
         check_equal_games(options.format, plan)
     return plan
+
+
+def _refuse_for_any_number(checked: Callable[[int], Plan]) -> None:
+    """Refuse an open tournament that would not be played however many come.
+
+    Raises:
+        RefusedError: It would not with any of some numbers of entrants.
+    """
+    for entrants in LIKELY_FIELDS[:-1]:
+        with contextlib.suppress(RefusedError):
+            checked(entrants)
+            return
+    checked(LIKELY_FIELDS[-1])
 
 
 def _usual_seeding(name: str) -> Seeding:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import multiprocessing
+import os
+import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from cups import Script, options, play, run, submit
+from sqlalchemy import Engine, event
 from stores import OWNER, result
 
 from arena import ledger, planning, queries, roster, tournament
@@ -18,7 +24,6 @@ from arena.tournament import StopFlag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from arena.infos import MatchInfo
     from arena.jobs import MatchDescription
@@ -296,6 +301,47 @@ def test_pairs_come_and_go_together(store: Store, tmp_path: Path) -> None:
     assert info.total == 1
     with pytest.raises(RefusedError, match="is alone"):
         roster.join(store, "cup", "clara", "alone")
+
+
+def _replace_and_die(path: str, statements: int) -> None:
+    """Replace a version, but die before so many statements have been carried out."""
+    left = statements
+
+    def count(*_args: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with Store.open(Home(Path(path))) as store:
+        event.listen(Engine, "before_cursor_execute", count)
+        roster.replace_version(store, "cup", "anna@1", "anna@2", "better")
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_change_killed_at_any_statement_is_all_or_nothing(store: Store, tmp_path: Path) -> None:
+    """History, entrants and cancelled matches change together or not at all."""
+    submit(store, tmp_path, "anna")
+    tournament.create(store, options("anna@1", *NAMES[1:]))
+    ledger.mark_started(store, 1)
+    found = set()
+    # Children must not inherit connections: SQLite forbids their use across a fork.
+    store.close()
+    for statements in itertools.count(1):
+        process = multiprocessing.get_context("fork").Process(
+            target=_replace_and_die, args=(str(store.home.path), statements)
+        )
+        process.start()
+        process.join(60)
+        with Store.open(store.home) as again:
+            info = queries.tournament(again, "cup")
+            noted = len(queries.history(again, "cup"))
+        found.add((len(info.entrants), info.cancelled, noted))
+        if noted or process.exitcode == 0:
+            break
+    assert statements > 10
+    assert found == {(4, 0, 0), (5, 3, 2)}
 
 
 # --------------------------------------------------------------------------------------- refusals

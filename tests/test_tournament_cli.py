@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from cups import run
 
 from arena.cli import main
+from arena.cli.description import read_description
 from arena.home import Home
 from arena.store import Store
 
@@ -300,6 +302,9 @@ def test_time_control_fits_the_game_unless_it_is_given(
         ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "is not entered"),
         ([*BOTS, "--finals", "--format", "double-elimination"], "equally many"),
         ([*BOTS, "--finals", "--format", "ladder"], "equally many"),
+        (["anna", "--open", "--finals"], "nobody enters a final"),
+        (["anna", "--open", "--groups", "2"], "no use for --groups"),
+        (["anna", "--open", "--format", "pods"], "pods is for matches of 3 to 6"),
         ([*BOTS, "--move-time", "0"], "at least 1 ms"),
         ([*BOTS, "--startup", "0"], "at least 1 ms"),
         ([*BOTS, "--from", "cup.toml"], "put NAME into the file"),
@@ -406,6 +411,17 @@ def test_file_describes_a_whole_tournament(capsys: pytest.CaptureFixture[str]) -
     assert (made["time"]["move_ms"], made["time"]["bank_ms"]) == (500, 30_000)
     assert [each["text"] for each in made["entropy"]] == ["four mice"]
     assert made["committed"] is True
+
+
+def test_file_of_the_page_on_tournaments_can_be_read(tmp_path: Path) -> None:
+    """What the page shows is a description, with every table that there is."""
+    page = Path(__file__).parent.parent / "docs" / "tournaments.md"
+    (block,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    file = tmp_path / "spring.toml"
+    file.write_text(block)
+    description = read_description(file)
+    assert description.options(Home(tmp_path)).bots == ("alice", "bob@2", "carol")
+    assert [bot.name for bot in description.bots] == ["alice"]
 
 
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:
