@@ -34,6 +34,9 @@ MAX_ENTROPY = 200
 PATH_BEGINS = (".", "/", "~")
 """How a word begins that can only be a path."""
 
+PLUS = "+"
+"""What joins the names of partners."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 _LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
 
@@ -60,6 +63,8 @@ def submit(
         MachineError: The engine, the disk or the database failed.
     """
     check_name(name, "bot")
+    if PLUS in name:
+        raise RefusedError(f"{name!r} cannot name a bot", "leave '+' out: it joins partners")
     if entropy is not None:
         _check_entropy(entropy)
     if sandbox not in SANDBOXES:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena import queries
-from arena.bots import IMAGE
+from arena.bots import IMAGE, PLUS
 from arena.errors import NotFoundError, RefusedError
 from arena.formats import Partners
 from arena.sandbox import SANDBOXES, find_sandbox
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from arena.infos import BotVersionInfo
     from referee.rules import Rules
-
-PLUS = "+"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena import planning, queries
-from arena.entries import PLUS
+from arena.bots import PLUS
 from arena.errors import RefusedError
 from arena.tournament import TournamentOptions
 

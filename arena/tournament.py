@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 from sqlmodel import select
 
 from arena import planning, queries
-from arena.bots import check_name
+from arena.bots import PLUS, check_name
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
-from arena.entries import PLUS, enter
+from arena.entries import enter
 from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
@@ -331,8 +331,9 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
 
 def _refuse_taken(session: Session, name: str) -> None:
     folded = name.casefold()
-    if session.exec(select(Tournament.id).where(Tournament.folded == folded)).first() is not None:
-        raise RefusedError(f"there is a tournament {name} already", "choose another name")
+    taken = session.exec(select(Tournament.name).where(Tournament.folded == folded)).first()
+    if taken is not None:
+        raise RefusedError(f"there is a tournament {taken} already", "choose another name")
 
 
 def run(

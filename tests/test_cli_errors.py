@@ -46,6 +46,11 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
             ["match", "record", "spring/1", "--leg", "one"],
             "Invalid value for '--leg': 'one' is no whole number; give 1 or more;",
         ),
+        (
+            ["match", "show", "spring/99999999999999999999"],
+            "Invalid value for 'ID': 'spring/99999999999999999999' is no match; give "
+            "TOURNAMENT/NUMBER, for example spring/3;",
+        ),
         (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
         (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
         (["play", "--sede", "1"], "No such option '--sede'; did you mean '--decks', '--seed'?"),

@@ -213,7 +213,7 @@ def test_digest_changes_with_names_modes_and_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "a b", "../x", "-x", "a@1", "a/b", "é", "x" * 41, "a\n", "con.", "<b>"]
+    "name", ["", "a b", "../x", "-x", "a@1", "a/b", "é", "x" * 41, "a\n", "con.", "<b>", "b+c"]
 )
 def test_names_that_could_be_more_than_names_are_refused(
     store: Store, tmp_path: Path, name: str

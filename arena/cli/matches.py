@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,6 +94,10 @@ MATCH_FIELDS = {
 }
 
 
+MATCH_NUMBER = re.compile("[0-9]{1,18}")
+"""Not more digits than the database has numbers for."""
+
+
 class MatchId(click.ParamType[tuple[str, int]]):
     """A match of a tournament: TOURNAMENT/NUMBER."""
 
@@ -105,7 +110,7 @@ class MatchId(click.ParamType[tuple[str, int]]):
         if isinstance(value, tuple):
             return value
         tournament, slash, text = value.rpartition("/")
-        if not (slash and text.isascii() and text.isdigit()):
+        if not (slash and MATCH_NUMBER.fullmatch(text)):
             self.fail(
                 f"{value!r} is no match; give TOURNAMENT/NUMBER, for example spring/3", param, ctx
             )
@@ -431,7 +436,7 @@ def fault_sentence(fault: FaultInfo, run: ReportInfo | None) -> str:
         where += f" after {count(fault.deals_played, 'deal')}"
     lost = "the rest of the leg"
     if fault.deals_lost is not None:
-        lost = f"the {count(fault.deals_lost, 'deal')} left"
+        lost = f"the {count(fault.deals_lost, 'deal')} left" if fault.deals_lost else "no deal"
     return f"{words} {where}: {_known(fault, run)}; lost {lost}"
 
 
