@@ -11,7 +11,7 @@ from shared.euchre import deals, euchre, rates, run
 BARS = {"bura": 1.0}
 BAR_OF_OTHERS = 0.5
 # What may be done with a hand is remembered, and a long tournament soon knows most hands.
-WARM_UP = 25
+WARM_UP = 50
 ROUNDS = 100
 
 
