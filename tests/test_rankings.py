@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import stores
 
-from arena import queries
+from arena import ledger, queries
 from arena.errors import NotFoundError
+from arena.formats import Pairing, Schedule
 from arena.home import Home
-from arena.ledger import finish
 from arena.pools import FILE, Wish
 from arena.rankings import (
     Ranking,
@@ -38,7 +38,9 @@ def played(store: Store, name: str, *scores: int, bots: tuple[str, ...] = ("anna
     """Store a tournament of two whose matches the first won by these scores."""
     number = stores.add_tournament(store, bots=bots, matches=len(scores), name=name)
     for score in scores:
-        assert finish(store, stores.lease(store, number), stores.result(scores=(score, -score)), [])
+        assert ledger.finish(
+            store, stores.lease(store, number), stores.result(scores=(score, -score)), []
+        )
     return number
 
 
@@ -60,9 +62,12 @@ def again(store: Store, name: str, like: int, *scores: int, **changes: object) -
                     bot_version_id=entrant.bot_version_id,
                 )
             )
-    stores.plan(store, number, [stores.Pairing(n + 1, 1, (0, 1)) for n in range(len(scores))])
+    pairings = tuple(Pairing(place + 1, 1, (0, 1)) for place in range(len(scores)))
+    ledger.plan(store, number, Schedule(pairings, complete=True))
     for score in scores:
-        assert finish(store, stores.lease(store, number), stores.result(scores=(score, -score)), [])
+        assert ledger.finish(
+            store, stores.lease(store, number), stores.result(scores=(score, -score)), []
+        )
     return number
 
 
@@ -110,7 +115,7 @@ def test_results_recorded_later_do_not_count(store: Store, hours: stores.Hours) 
     for score in (1, -1):
         hours.seconds += 10
         lease = stores.lease(store, number)
-        assert finish(store, lease, stores.result(scores=(score, -score)), [])
+        assert ledger.finish(store, lease, stores.result(scores=(score, -score)), [])
     last = store.now()
 
     assert tournament_ranking(store, "cup", until=last).names == ("cup/1", "cup/2")
