@@ -48,8 +48,10 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         ),
         (
             ["match", "show", "spring/99999999999999999999"],
-            "Invalid value for 'ID': 'spring/99999999999999999999' is no match; give "
-            "TOURNAMENT/NUMBER, for example spring/3;",
+            (
+                "Invalid value for 'ID': 'spring/99999999999999999999' is no match; give "
+                "TOURNAMENT/NUMBER, for example spring/3;"
+            ),
         ),
         (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
         (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
