@@ -125,3 +125,15 @@ def test_reaping_takes_the_dead_only(place: Path) -> None:
     assert kept.root.exists()
     assert half.exists()
     assert stranger.exists()
+
+
+def test_what_vanishes_while_it_is_looked_at_is_left_out(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run removes its own folders while this one lists them."""
+    kept = SocketFolder.create("dead")
+    (kept.root / "owner").write_text("dead\nother:boot:1:1\n")
+    gone = place / "bura-0gone"
+    monkeypatch.setattr(owners.Path, "glob", lambda *_: iter([gone, kept.root]))
+    monkeypatch.setattr(owners.Path, "is_dir", lambda *_: True)
+    assert reap_socket_folders([], ["dead"]) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -158,9 +159,17 @@ def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
 def _socket_folders() -> Iterator[SocketFolder]:
     for place in _places():
         for root in sorted(place.glob(f"{PREFIX}*")):
-            mine = root.is_dir() and not root.is_symlink() and root.stat().st_uid == os.getuid()
-            if mine and (root / OWNER_FILE).exists():
+            if _is_mine(root) and (root / OWNER_FILE).exists():
                 yield SocketFolder(root)
+
+
+def _is_mine(root: Path) -> bool:
+    """Tell whether this is a folder of this user's; what another run just removed is not."""
+    try:
+        found = root.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
 
 def _places() -> list[Path]:
@@ -186,9 +195,9 @@ def _namespace() -> str:
 def _start_time(pid: int) -> str:
     """Start time of a process in clock ticks since boot; empty when it is dead or a zombie."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     # The name in the second field may hold spaces and brackets.
-    fields = stat.rpartition(")")[2].split()
+    fields = text.rpartition(")")[2].split()
     return "" if fields[0] in {"Z", "X"} else fields[19]
