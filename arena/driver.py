@@ -150,6 +150,7 @@ class Driver:
         self._progress = progress
         self._stop = stop
         self._asked: tuple[object, ...] = ()
+        self._changes = 0
         self._lease_seconds = _longest_silence(info)
         self._seed = b""
         self._given_up = MatchState.INCOMPLETE
@@ -196,6 +197,7 @@ class Driver:
 
         Results come from this run alone, changes of the entrants and a stop from any process.
         """
+        self._changes = queries.changes_so_far(self._store, self._info.id)
         now = queries.tournament(self._store, self._info.name)
         asked = (now.done, now.cancelled, len(now.entrants), len(now.present), now.stopped)
         if now.is_over or asked == self._asked:
@@ -226,6 +228,9 @@ class Driver:
         return not self._lacks_room
 
     def _claim(self) -> Lease | None:
+        if queries.changes_so_far(self._store, self._info.id) != self._changes:
+            # Who came late does not wait until all that was planned before is played.
+            self._plan()
         lease = self._claim_planned()
         if lease is None and self._plan():
             lease = self._claim_planned()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
-from arena.formats import ChangeKind, check
+from arena.formats import PLACEMENT, ChangeKind, check
 from arena.infos import AttemptState, MatchState
 from arena.plan_queries import count_changes, entropies, plan_of
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
@@ -191,6 +191,7 @@ def claim(
 ) -> Lease | None:
     """Lease the first match that is free, or whose lease ran out; None when there is none.
 
+    The first matches of a newcomer go before all others, then the order is that of the schedule.
     `skip` holds numbers to leave for now. `hard_seconds` bounds the attempt however much
     progress it shows.
     """
@@ -208,7 +209,7 @@ def claim(
                 ),
                 col(Match.number).not_in(skip),
             )
-            .order_by(col(Match.number))
+            .order_by(col(Match.stage) != PLACEMENT, col(Match.number))
             .limit(1)
         ).first()
         if match is None:

@@ -10,7 +10,7 @@ import pytest
 from sqlmodel import select
 from stores import OTHER, OWNER, fractions, result
 
-from arena import bots, ledger, queries, tournament
+from arena import bots, ledger, queries, roster, tournament
 from arena.errors import ENVIRONMENT, MachineError, NotFoundError, RefusedError, StoreError
 from arena.home import Home
 from arena.infos import AttemptState, MatchInfo, MatchState, TournamentInfo, TournamentState
@@ -459,6 +459,40 @@ class Thief(Listener):
                 row = session.get_one(Match, 1)
                 row.owner = OTHER.boot
                 session.add(row)
+
+
+class Doorkeeper(Listener):
+    """Lets a fourth bot in while the first match is played, and stops after three."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(stop=StopFlag(), after=3)
+        self.store = store
+        self.seen: list[MatchInfo] = []
+
+    def started(self, match: MatchInfo) -> None:
+        """Enter the newcomer during the first match."""
+        self.seen.append(match)
+        if match.number == 1:
+            roster.join(self.store, "cup", "dora", "came by the evening train")
+
+
+def test_newcomer_of_a_running_ladder_plays_next(store: Store, tmp_path: Path) -> None:
+    """It does not wait until what was planned before it came is played."""
+    folder = tmp_path / "dora"
+    folder.mkdir()
+    (folder / "bot.py").write_text("print('dora')\n")
+    bots.submit(store, "dora", str(folder), "process")
+    tournament.create(store, options(format="ladder"))
+    keeper = Doorkeeper(store)
+    tournament.run(
+        store, "cup", progress=keeper, stop=keeper.stop or StopFlag(), concurrency=1, play=play
+    )
+    first, second, third = keeper.seen[:3]
+    assert (first.number, first.stage) == (1, "")
+    assert second.number > first.number + 1
+    for match in (second, third):
+        assert match.stage == "placement"
+        assert "dora@1" in match.entrants
 
 
 @pytest.mark.usefixtures("cup")

@@ -21,7 +21,7 @@ from arena.formats.base import (
 from arena.formats.elimination import double_elimination, single_elimination
 from arena.formats.gauntlet import gauntlet
 from arena.formats.groups import groups
-from arena.formats.ladder import ladder
+from arena.formats.ladder import PLACEMENT, ladder
 from arena.formats.pairs import between_pairs, by_pair, pairs_as_entrants, sides_of
 from arena.formats.pods import pods
 from arena.formats.round_robin import round_robin
@@ -29,6 +29,7 @@ from arena.formats.swiss import swiss
 
 __all__ = [
     "FORMATS",
+    "PLACEMENT",
     "Bye",
     "Change",
     "ChangeKind",
