@@ -59,6 +59,11 @@ def dead_owners(home: Home) -> frozenset[str]:
     return frozenset(_boot(path) for path in _locks(home) if not _is_held(path))
 
 
+def lives(home: Home, boot: str) -> bool:
+    """Tell whether a driver runs on this machine."""
+    return _is_held(home.owners / f"{boot}{_SUFFIX}")
+
+
 def was_left(home: Home) -> bool:
     """Tell whether all owners of a folder are dead, of whom there was at least one."""
     locks = _locks(home)

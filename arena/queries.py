@@ -31,6 +31,7 @@ from arena.infos import (
     TournamentInfo,
     TournamentState,
 )
+from arena.owners import lives
 from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
 from arena.stats import PlayedMatch
 from arena.tables import (
@@ -326,6 +327,8 @@ def version_info(home: Home, name: str, row: BotVersion, *, new: bool = False) -
 def _tournament_info(session: Session, store: Store, row: Tournament) -> TournamentInfo:
     states = _match_states(session, row)
     state = _state(row, states, session, store.now())
+    if state is TournamentState.PAUSED and _is_driven(session, store.home, row):
+        state = TournamentState.RUNNING
     entrants = entrants_of(session, store.home, row)
     return TournamentInfo(
         id=cast("int", row.id),
@@ -392,6 +395,18 @@ def _state(row: Tournament, states: Counter[str], session: Session, now: int) ->
 def _has_live_lease(session: Session, row: Tournament, now: int) -> bool:
     live = select(Match.id).where(Match.tournament_id == row.id, col(Match.lease_until) >= now)
     return session.exec(live.limit(1)).first() is not None
+
+
+def _is_driven(session: Session, home: Home, row: Tournament) -> bool:
+    """Tell whether the run that leased its last match lives: it may be between two."""
+    last = session.exec(
+        select(Attempt.owner)
+        .join(Match, col(Match.id) == Attempt.match_id)
+        .where(Match.tournament_id == row.id)
+        .order_by(col(Attempt.started).desc())
+        .limit(1)
+    ).first()
+    return last is not None and lives(home, last)
 
 
 def entrants_of(session: Session, home: Home, row: Tournament) -> tuple[EntrantInfo, ...]:

@@ -24,6 +24,7 @@ from arena.jobs import (
     Played,
     Voided,
 )
+from arena.owners import ownership
 from arena.play import find_contestant
 from arena.recovery import alone
 from arena.store import Store
@@ -459,6 +460,18 @@ class Thief(Listener):
                 row = session.get_one(Match, 1)
                 row.owner = OTHER.boot
                 session.add(row)
+
+
+@pytest.mark.usefixtures("cup")
+def test_tournament_runs_between_two_matches_too(store: Store) -> None:
+    """It is paused when its run has ended, not while the next match is being chosen."""
+    with ownership(store.home) as owner:
+        ledger.mark_started(store, 1)
+        lease = ledger.claim(store, 1, owner, hard_seconds=60)
+        assert lease is not None
+        assert ledger.finish(store, lease, result(), ())
+        assert queries.tournament(store, "cup").state is TournamentState.RUNNING
+    assert queries.tournament(store, "cup").state is TournamentState.PAUSED
 
 
 class Doorkeeper(Listener):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cups import run
+from cups import Script, run
 
 from arena.cli import main
 from arena.cli.description import read_description
@@ -159,6 +159,24 @@ def test_every_change_is_kept_with_its_reason(
     assert {each["reason"] for each in found} == {"because"}
     out, _ = arena(capsys, "tournament", "history", "cup")
     assert "replacement, in" in out
+
+
+def test_run_that_is_on_takes_changes_up(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Who changes the list during a run is not told to start another, which would be refused."""
+    create(capsys)
+    said: list[str] = []
+
+    def withdraw() -> None:
+        said.extend(arena(capsys, "tournament", "withdraw", "cup", "clara", "--reason", "asked"))
+
+    with Store.open(Home(tmp_path / "home")) as store:
+        run(store, Script({1: withdraw}))
+    out, err = said
+    assert "cup, running" in out
+    assert "the run that is on takes it up" in err
+    assert "arena tournament run" not in err
 
 
 def test_disqualified_and_late_are_marked_in_the_tables(

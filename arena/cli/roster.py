@@ -10,6 +10,7 @@ from arena import planning, queries, roster
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.summary import INFO_FIELDS, entered, info_json, matches_words, tournament_command
+from arena.infos import TournamentState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,6 +186,8 @@ def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None
     hindrance = planning.obstacle(store, info)
     if hindrance is not None:
         app.output.status(f"not to be run as it stands: {hindrance}")
+    elif info.state is TournamentState.RUNNING:
+        app.output.status("the run that is on takes it up")
     elif not info.is_over:
         app.output.status(f"play what is left: {tournament_command(app, 'run', info)}")
 
