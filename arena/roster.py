@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena import entries, ledger, planning, queries
+from arena import entries, formats, ledger, planning, queries
 from arena.desk import Desk
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
 from arena.infos import ReasonKind
+from arena.plan_queries import plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +47,13 @@ def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
 
     Raises:
         NotFoundError: There is no such tournament, or it is not in it.
-        RefusedError: The tournament is over.
+        RefusedError: The tournament is over, or it is the challenger of one that has begun.
     """
     info = queries.tournament(store, name)
     leaving = _find(info, word, info.present)
     with Desk.open(store, info, reason) as desk:
         desk.refuse_over()
+        _refuse_challenger(desk, info, leaving)
         desk.remove(leaving, ReasonKind.WITHDRAWAL)
     return queries.tournament(store, name)
 
@@ -120,6 +122,19 @@ def stop(store: Store, name: str) -> TournamentInfo:
         session.add(row)
         ledger.cancel(session, info.id)
     return queries.tournament(store, name)
+
+
+def _refuse_challenger(desk: Desk, info: TournamentInfo, leaving: Sequence[EntrantInfo]) -> None:
+    if desk.is_before_start:
+        return
+    challenger = formats.challenger(info.format, plan_of(desk.session, desk.row))
+    units: Sequence[Sequence[EntrantInfo]] = info.pairs or [(each,) for each in info.entrants]
+    if challenger is not None and leaving[0] in units[challenger]:
+        old = "+".join(entrant.name for entrant in leaving)
+        raise RefusedError(
+            f"{old} is the challenger of {info.name}, without whom nobody has a match",
+            f"replace it instead: arena tournament replace {info.name} {old} NEW --reason TEXT",
+        )
 
 
 def _new_entries(store: Store, info: TournamentInfo, word: str) -> list[Entry]:

@@ -156,6 +156,21 @@ def test_late_entry_meets_everybody_while_the_run_goes_on(store: Store) -> None:
     assert [row.note for row in planning.table(store, info)].count("late entry") == 1
 
 
+def test_challenger_that_has_begun_is_replaced_not_withdrawn(store: Store, tmp_path: Path) -> None:
+    """Without it nobody has a match; who takes over is then as hard to withdraw."""
+    tournament.create(store, options(*NAMES, format="gauntlet", challenger="clara"))
+    ledger.mark_started(store, 1)
+    submit(store, tmp_path, "clara")
+    with pytest.raises(RefusedError, match="instead: arena tournament replace cup clara@1"):
+        roster.withdraw(store, "cup", "clara", "asked")
+    roster.withdraw(store, "cup", "boris", "asked")
+    roster.replace_version(store, "cup", "clara@1", "clara@2", "crashed")
+    with pytest.raises(RefusedError, match="clara@2 is the challenger"):
+        roster.withdraw(store, "cup", "clara", "asked")
+    roster.disqualify(store, "cup", "clara@2", "copied")
+    assert queries.tournament(store, "cup").planned == 0
+
+
 def test_withdrawn_bot_plays_no_more_and_keeps_its_results(store: Store) -> None:
     """What was planned for a leaver is cancelled; what it played counts."""
     started(store, (3, lambda: roster.withdraw(store, "cup", "anna", "on fire")))

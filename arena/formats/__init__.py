@@ -43,6 +43,7 @@ __all__ = [
     "Schedule",
     "Totals",
     "UnknownFormatError",
+    "challenger",
     "check",
     "check_entry",
     "expected_matches",
@@ -87,6 +88,17 @@ def check(name: str, plan: Plan) -> None:
         RefusedError: Naming what does not fit and what would.
     """
     find_format(name).check(_for_format(plan))
+
+
+def challenger(name: str, plan: Plan) -> int | None:
+    """Return who meets everybody, of fixed partners the pair; None in a format without one.
+
+    Raises:
+        UnknownFormatError: There is no such format.
+        RefusedError: It cannot hold the plan.
+    """
+    check(name, plan)
+    return gauntlet.challenger(_for_format(plan)) if name == gauntlet.name else None
 
 
 def schedule(name: str, plan: Plan, results: Results) -> Schedule:

@@ -29,8 +29,9 @@ class Gauntlet(AtOnce):
         "a bye. Entrants are ranked by the part of their points that they won (a win 1, a draw "
         "1/2), then by Sonneborn-Berger, then by their mean total. A late entry meets the "
         "challenger as often as the others did. When an entrant leaves, its other matches are won "
-        "by those who were to meet it. If that is the challenger, the next to enter takes over "
-        "and meets all who are still in."
+        "by those who were to meet it. Once it has begun the challenger cannot be withdrawn, only "
+        "replaced by another version, which meets all who are still in, or disqualified: then the "
+        "run ends, unless it is paused and somebody enters, who takes over."
     )
 
     def check(self, plan: Plan) -> None:
@@ -52,11 +53,25 @@ class Gauntlet(AtOnce):
 
     def pairings(self, plan: Plan) -> Iterator[Pairing]:
         """Pair the challenger with everybody; then with who comes late."""
+        return iter(self._course(plan)[0])
+
+    def challenger(self, plan: Plan) -> int:
+        """Return who meets everybody: at first as the plan says, later who took over last."""
+        return self._course(plan)[1]
+
+    def expected_matches(self, plan: Plan) -> int:
+        """Count one match for every opponent and round; what late entries add is in it."""
+        if plan.changes:
+            return len(self._course(plan)[0])
+        return (plan.entrants - 1) * cycles(plan)
+
+    def _course(self, plan: Plan) -> tuple[list[Pairing], int]:
+        """Return all pairings, and who is the challenger after them."""
         challenger = plan.options.challenger or 0
         roster = Roster(plan)
         roster.advance(1)
         newcomers = list(roster.present)
-        number = 1
+        made: list[Pairing] = []
         met = 0
         while newcomers:
             if challenger in roster.left:
@@ -68,16 +83,9 @@ class Gauntlet(AtOnce):
                 for place, opponent in enumerate(opponents)
             ]
             met += len(opponents)
-            for pairing in in_cycles(seats, plan, number):
-                yield pairing
-                number += 1
-            newcomers = roster.advance(number)
-
-    def expected_matches(self, plan: Plan) -> int:
-        """Count one match for every opponent and round; what late entries add is in it."""
-        if plan.changes:
-            return sum(1 for _ in self.pairings(plan))
-        return (plan.entrants - 1) * cycles(plan)
+            made += in_cycles(seats, plan, len(made) + 1)
+            newcomers = roster.advance(len(made) + 1)
+        return made, challenger
 
 
 gauntlet = Gauntlet()
