@@ -17,7 +17,7 @@ from arena.formats import ChangeKind, Options
 from arena.infos import ReasonKind, Seeding
 from arena.plan_queries import count_changes, plan_of, results_of
 from arena.seeding import by_rating, ratings_of
-from arena.tables import Change, Entrant, Match
+from arena.tables import Bot, BotVersion, Change, Entrant, Match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -230,7 +230,7 @@ class Desk:
 
     def _refuse_known(self, coming: Iterator[BotVersionInfo]) -> None:
         listed = queries.entrants_of(self.session, self.store.home, self.row)
-        left = {entrant.name: entrant.left for entrant in listed}
+        left = self._disqualified() | {entrant.name: entrant.left for entrant in listed}
         for bot in coming:
             if bot.label not in left:
                 continue
@@ -240,6 +240,19 @@ class Desk:
                 f"{bot.label} was in {self.row.name} and left it ({left[bot.label]})",
                 "submit it as another version to enter it again",
             )
+
+    def _disqualified(self) -> dict[str, ReasonKind | None]:
+        """Return who was disqualified, before the start too, when nobody is listed who left."""
+        rows = self.session.exec(
+            select(Bot.name, BotVersion.number)
+            .join(BotVersion, col(BotVersion.bot_id) == Bot.id)
+            .join(Change, col(Change.bot_version_id) == BotVersion.id)
+            .where(
+                Change.tournament_id == self.row.id,
+                Change.reason_kind == ReasonKind.DISQUALIFICATION,
+            )
+        ).all()
+        return {f"{name}@{version}": ReasonKind.DISQUALIFICATION for name, version in rows}
 
     def _note(
         self,

@@ -88,6 +88,18 @@ def test_withdrawal_before_the_start_plans_anew(store: Store) -> None:
     assert roster.join(store, "cup", "boris", "well again").total == 6
 
 
+def test_disqualified_before_the_start_stays_out(store: Store, tmp_path: Path) -> None:
+    """The version does not come back, neither alone nor for another; the next one may."""
+    tournament.create(store, options(*NAMES))
+    roster.disqualify(store, "cup", "boris", "copied")
+    with pytest.raises(RefusedError, match=r"left it \(disqualification\)"):
+        roster.join(store, "cup", "boris", "again")
+    submit(store, tmp_path, "boris")
+    roster.join(store, "cup", "boris@2", "its own now")
+    with pytest.raises(RefusedError, match=r"left it \(disqualification\)"):
+        roster.replace_version(store, "cup", "boris@2", "boris@1", "back")
+
+
 def test_replacement_before_the_start_takes_the_place(store: Store, tmp_path: Path) -> None:
     """The new version stands where the old one stood."""
     tournament.create(store, options(*NAMES))
