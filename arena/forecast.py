@@ -37,6 +37,7 @@ class Forecast:
 
     Attributes:
         matches: Still to be played; None if there is no end.
+        is_least: Whether replays can add to these.
         known: How many of them are scheduled already.
         legs: Of a match, each with bots started afresh.
         starts: Bots started for a leg.
@@ -48,6 +49,7 @@ class Forecast:
     """
 
     matches: int | None
+    is_least: bool
     known: int
     legs: int
     starts: int
@@ -69,6 +71,7 @@ def of_tournament(store: Store, info: TournamentInfo, concurrency: int | None = 
         store,
         _Game.of(info, info.rules, [entrant.bot for entrant in info.present]),
         matches=None if expected is None else max(0, expected - info.done - info.incomplete),
+        is_least=planning.may_grow(info),
         known=info.planned + info.running,
         concurrency=concurrency,
     )
@@ -88,6 +91,7 @@ def of_draft(store: Store, made: Draft, concurrency: int | None = None) -> Forec
         store,
         _Game.of(row, made.rules, [entry.bot for entry in made.entries]),
         matches=expected,
+        is_least=not made.schedule.complete and formats.find_format(row.format).can_grow,
         known=len(made.schedule.pairings),
         concurrency=concurrency,
     )
@@ -127,13 +131,20 @@ class _Game:
 
 
 def _forecast(
-    store: Store, game: _Game, *, matches: int | None, known: int, concurrency: int | None
+    store: Store,
+    game: _Game,
+    *,
+    matches: int | None,
+    is_least: bool,
+    known: int,
+    concurrency: int | None,
 ) -> Forecast:
     at_once = len(plan_slots(seats=game.seats, wanted=concurrency))
     past = _past_seconds(store, game)
     lasts = sum(past) / len(past) if past else _assumed_seconds(game)
     return Forecast(
         matches=matches,
+        is_least=is_least and matches is not None,
         known=known,
         legs=game.legs,
         starts=game.seats,

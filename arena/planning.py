@@ -77,6 +77,11 @@ def expected_matches(store: Store, info: TournamentInfo) -> int | None:
     return None if expected is None else max(expected, info.total)
 
 
+def may_grow(info: TournamentInfo) -> bool:
+    """Tell whether results can bring more matches than are expected, if nobody comes or leaves."""
+    return not info.complete and formats.find_format(info.format).can_grow
+
+
 def is_endless(store: Store, info: TournamentInfo) -> bool:
     """Tell whether only the organiser can end a tournament that can be played as it stands."""
     plan = queries.format_plan(store, info.id)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from cups import Script, run
 
 from arena.cli import main
 from arena.cli.description import read_description
+from arena.cli.live import StatusLines
+from arena.cli.output import Bar, Output
 from arena.home import Home
 from arena.store import Store
+
+if TYPE_CHECKING:
+    from arena.infos import MatchInfo
 
 BOTS = ("anna", "boris", "clara", "dora")
 
@@ -96,6 +102,40 @@ def test_plan_tells_matches_containers_and_time(capsys: pytest.CaptureFixture[st
     found = read(capsys, "tournament", "plan", "cup")
     assert (found["plan"]["matches"], found["plan"]["containers"]) == (3, 12)
     assert len(found["pairings"]) == 3
+
+
+def test_plan_of_a_knock_out_is_a_minimum(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Replays and a second final can come: nobody is told of fewer matches than are played."""
+    assert "at least 4 in all" in create(capsys, "--format", "double-elimination", "--decks", "1")
+    out, _ = arena(capsys, "tournament", "plan", "cup")
+    assert "matches:    at least 4\n" in out
+    assert "at least 16 in all" in out
+    assert "or more" in out
+    assert read(capsys, "tournament", "plan", "cup")["plan"]["at_least"]
+    play(tmp_path)
+    out, _ = arena(capsys, "tournament", "plan", "cup")
+    assert "matches:    0\n" in out
+
+
+@pytest.mark.parametrize(
+    ("known", "is_least", "words"),
+    [
+        (20, False, "17 of 20"),
+        (20, True, "17 of at least 20"),
+        (13, True, "17 of at least 17"),
+        (13, False, "17"),
+        (None, False, "17"),
+    ],
+)
+def test_status_lines_never_count_beyond_their_total(
+    capsys: pytest.CaptureFixture[str], known: int | None, words: str, *, is_least: bool
+) -> None:
+    """With replays the total grows with the matches; after a late entry there is none."""
+    match = cast("MatchInfo", SimpleNamespace(number=17, entrants=("a@1", "b@1"), sides=()))
+    StatusLines(Bar(Output()), known, 0, is_least=is_least).started(match)
+    assert f"Started match {words} (a@1 vs b@1)\n" in capsys.readouterr().err
 
 
 def test_dry_run_prints_pairings_and_makes_nothing(capsys: pytest.CaptureFixture[str]) -> None:

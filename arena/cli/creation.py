@@ -38,6 +38,7 @@ from referee.results import SERIES
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from arena.infos import TournamentInfo
     from arena.store import Store
 
 
@@ -298,7 +299,7 @@ def _create(
             "format": format_words(info),
             "time": time_words(info.time),
             "entrants": ", ".join(entered(info)),
-            "matches": info.total if info.complete else f"{info.total}, more to follow",
+            "matches": _matches(store, info),
             "commitment": commitment_words(info),
         }
     )
@@ -307,3 +308,11 @@ def _create(
         app.output.status(f"not yet to be run: {hindrance}")
         return
     app.output.status(f"run it: {tournament_command(app, 'run', info)}")
+
+
+def _matches(store: Store, info: TournamentInfo) -> str:
+    if info.complete:
+        return str(info.total)
+    expected = planning.expected_matches(store, info)
+    least = "" if expected is None else f", at least {expected} in all"
+    return f"{info.total}, more to follow{least if planning.may_grow(info) else ''}"

@@ -22,17 +22,27 @@ class StatusLines:
         bar: where the lines and the count go.
         total: matches that the tournament will come to, None if nobody can know.
         done: matches that were played before.
+        is_least: whether replays can add to the total.
     """
 
-    def __init__(self, bar: Bar, total: int | None, done: int) -> None:
+    def __init__(self, bar: Bar, total: int | None, done: int, *, is_least: bool = False) -> None:
         self._bar = bar
         self._total = total
+        self._is_least = is_least
         self._done = done
 
     def started(self, match: MatchInfo) -> None:
         """A match was given to a worker."""
-        total = "" if self._total is None else f" of {self._total}"
-        self._bar.status(f"Started match {match.number}{total} ({_pairing(match)})")
+        place = f"{match.number}{self._of_all(match.number)}"
+        self._bar.status(f"Started match {place} ({_pairing(match)})")
+
+    def _of_all(self, number: int) -> str:
+        """Return how many there are; nothing where late entries or walkovers changed that."""
+        if self._total is None:
+            return ""
+        if self._is_least:
+            return f" of at least {max(self._total, number)}"
+        return f" of {self._total}" if number <= self._total else ""
 
     def finished(self, match: MatchInfo) -> None:
         """A match was recorded."""

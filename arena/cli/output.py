@@ -275,4 +275,6 @@ class Bar:
         if self.progress is not None:
             gone = self.progress.tasks[0].elapsed or 0.0
             rate = (completed - self.before) / gone if gone else 0.0
-            self.progress.update(self.task, completed=completed, rate=rate, at=gone)
+            total = self.progress.tasks[0].total
+            most = None if total is None else max(total, completed)
+            self.progress.update(self.task, total=most, completed=completed, rate=rate, at=gone)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PLAN_FIELDS = {
     "matches": "matches still to be played, null if there is no end",
+    "at_least": "whether replays can add to them",
     "known": "how many of them are scheduled already",
     "legs": "legs of a match, each with bots started afresh",
     "starts": "bots started for a leg",
@@ -210,14 +211,17 @@ def _print_forecast(app: App, name: str, sandbox: str, cost: Forecast) -> None:
         else f"assumed: {forecast.START_SECONDS[sandbox]:g} s to start a leg, "
         f"{forecast.DEAL_SECONDS * 1000:g} ms a deal; bots that think take longer"
     )
+    least = "at least " if cost.is_least else ""
     endless = cost.matches is None
     app.output.fields(
         {
             "tournament": name,
-            "matches": "no end until it is stopped, or not yet known" if endless else cost.matches,
+            "matches": "no end until it is stopped, or not yet known"
+            if endless
+            else f"{least}{cost.matches}",
             "scheduled": cost.known,
             what: f"{cost.legs} x {cost.starts} a match"
-            + ("" if cost.containers is None else f", {cost.containers} in all"),
+            + ("" if cost.containers is None else f", {least}{cost.containers} in all"),
             "a match": f"about {seconds(cost.match_seconds)} ({basis})",
             "in all": _in_all(cost),
         }
@@ -229,7 +233,8 @@ def _in_all(cost: Forecast) -> str:
         return "-"
     if cost.matches == 0:
         return "nothing is left to play"
-    return f"about {duration(cost.seconds)}, {cost.at_once} at a time"
+    more = " or more" if cost.is_least else ""
+    return f"about {duration(cost.seconds)}{more}, {cost.at_once} at a time"
 
 
 def duration(value: float) -> str:
@@ -243,6 +248,7 @@ def duration(value: float) -> str:
 def _forecast_json(cost: Forecast) -> dict[str, object]:
     return {
         "matches": cost.matches,
+        "at_least": cost.is_least,
         "known": cost.known,
         "legs": cost.legs,
         "starts": cost.starts,

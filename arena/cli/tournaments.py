@@ -124,7 +124,7 @@ def _run(app: App, store: Store, name: str, concurrency: int | None) -> RunRepor
         app.output.progress(info.name, total, "matches", done=info.done) as bar,
         TellingStopFlag().signals() as stop,
     ):
-        lines = StatusLines(bar, total, info.done)
+        lines = StatusLines(bar, total, info.done, is_least=planning.may_grow(info))
         try:
             return tournament.run(store, name, progress=lines, stop=stop, concurrency=concurrency)
         except MachineError:

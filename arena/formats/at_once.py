@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class AtOnce:
     """Gives all pairings before the first result; late entries append what they missed."""
 
+    can_grow = False
+
     def pairings(self, plan: Plan) -> Iterator[Pairing]:
         """Give all pairings, those of late entries last."""
         raise NotImplementedError

@@ -216,11 +216,13 @@ class Format(Protocol):
         summary: One sentence.
         explanation: A paragraph: who meets whom, byes, ties, what the number of rounds means, how
             late entries and withdrawals are treated.
+        can_grow: Whether results can make it more matches than expected, by replays.
     """
 
     name: str
     summary: str
     explanation: str
+    can_grow: bool
 
     def check(self, plan: Plan) -> None:
         """Refuse what the format cannot hold.

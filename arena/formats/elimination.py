@@ -27,6 +27,7 @@ class Elimination:
     name: str
     summary: str
     explanation: str
+    can_grow = True
     options: tuple[str, ...] = ()
 
     def check(self, plan: Plan) -> None:

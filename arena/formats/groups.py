@@ -41,6 +41,7 @@ class Groups:
     """Round robins side by side, then a bracket."""
 
     name = "groups"
+    can_grow = True
     summary = "Round robins in groups, then a knock-out of the best of each."
     explanation = (
         "The field is dealt into --groups groups in the order of ratings, to and fro, so that all "

@@ -48,6 +48,7 @@ class Ladder:
     """Blocks of matches, each chosen once the block before the last two is over."""
 
     name = "ladder"
+    can_grow = False
     summary = "Matches without end, chosen by rating; new entrants may come at any time."
     explanation = (
         "The ladder goes on until it is stopped. Whoever has waited longest for how uncertain its "

@@ -31,6 +31,7 @@ class Pods:
     """Rounds in which as many as can be are in a match."""
 
     name = "pods"
+    can_grow = False
     summary = "Rounds of matches of 3 to 6, everybody meeting everybody as evenly as can be."
     explanation = (
         "In each of --rounds rounds everybody is drawn into a match of as many as there are "

@@ -25,6 +25,7 @@ class Swiss:
     """Rounds of matches between entrants of about the same score, no two meeting twice."""
 
     name = "swiss"
+    can_grow = False
     summary = "A few rounds, each against somebody of about the same score; nobody is out."
     explanation = (
         "--rounds rounds are played, usually as many as a knock-out would take (7 for 100 "
