@@ -180,12 +180,11 @@ def _units(tournament: PublishedTournament) -> list[tuple[int, ...]]:
 
 
 def _note(tournament: PublishedTournament, unit: Sequence[int]) -> str:
-    """Return why a unit left, or that it came late, else nothing; the last reason counts."""
+    """Return why a unit left, else how it came after the start; the last reason counts."""
     changes = [change for change in tournament.changes if change.position in unit]
     left = [change.reason_kind for change in changes if change.kind == ChangeKind.LEAVE]
-    if left:
-        return left[-1]
-    return ReasonKind.LATE_ENTRY if changes else ""
+    reasons = left or [change.reason_kind for change in changes]
+    return reasons[-1] if reasons else ""
 
 
 def _table(played: Sequence[PlayedMatch], labels: Sequence[str], system: RatingSystem) -> list[Row]:

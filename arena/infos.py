@@ -107,15 +107,20 @@ class BotInfo:
 class EntrantInfo:
     """A bot version in a tournament; `index` is its place in the schedule.
 
-    `pair` numbers the pair it stays in, None for a bot that is entered alone. `late` says that it
-    came after the start, `left` why it is no longer in.
+    `pair` numbers the pair it stays in, None for a bot that is entered alone. `came` says how
+    it came after the start, None of one that was in from the first, `left` why it is no longer in.
     """
 
     index: int
     bot: BotVersionInfo
     pair: int | None = None
-    late: bool = False
+    came: ReasonKind | None = None
     left: ReasonKind | None = None
+
+    @property
+    def late(self) -> bool:
+        """Whether it came after the start."""
+        return self.came is not None
 
     @property
     def name(self) -> str:

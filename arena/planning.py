@@ -96,7 +96,7 @@ class Placed:
         rank: From 1, shared by who is level; None for one who was disqualified.
         names: Of the bot, or of the two of a pair that stays together.
         columns: What the order rests on, what counts most first.
-        note: That it left and why, or that it came late, else empty.
+        note: Why it left, else how it came after the start, else empty.
     """
 
     rank: int | None
@@ -139,9 +139,8 @@ def _is_out(unit: Sequence[EntrantInfo]) -> bool:
 
 def _note(unit: Sequence[EntrantInfo]) -> str:
     left = [entrant.left for entrant in unit if entrant.left is not None]
-    if left:
-        return left[0]
-    return ReasonKind.LATE_ENTRY if any(entrant.late for entrant in unit) else ""
+    came = [entrant.came for entrant in unit if entrant.came is not None]
+    return next(iter([*left, *came]), "")
 
 
 def byes(store: Store, info: TournamentInfo) -> tuple[Bye, ...]:

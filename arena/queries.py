@@ -418,13 +418,13 @@ def entrants_of(session: Session, home: Home, row: Tournament) -> tuple[EntrantI
         .where(Entrant.tournament_id == row.id)
         .order_by(col(Entrant.position))
     ).all()
-    late, left = _comings_and_goings(session, row)
+    came, left = _comings_and_goings(session, row)
     return tuple(
         EntrantInfo(
             index=entrant.position,
             bot=version_info(home, name, version),
             pair=entrant.pair,
-            late=entrant.position in late,
+            came=came.get(entrant.position),
             left=left.get(entrant.position),
         )
         for entrant, name, version in rows
@@ -433,9 +433,9 @@ def entrants_of(session: Session, home: Home, row: Tournament) -> tuple[EntrantI
 
 def _comings_and_goings(
     session: Session, row: Tournament
-) -> tuple[frozenset[int], dict[int, ReasonKind]]:
-    """Return who came after the start, and why who left did: a disqualification outweighs."""
-    late: set[int] = set()
+) -> tuple[dict[int, ReasonKind], dict[int, ReasonKind]]:
+    """Return how one came after the start, and why one left: a disqualification outweighs."""
+    came: dict[int, ReasonKind] = {}
     left: dict[int, ReasonKind] = {}
     changes = session.exec(
         select(Change)
@@ -445,10 +445,10 @@ def _comings_and_goings(
     for change in changes:
         position = cast("int", change.position)
         if change.kind == ChangeKind.JOIN:
-            late.add(position)
+            came[position] = ReasonKind(change.reason_kind)
         else:
             left[position] = ReasonKind(change.reason_kind)
-    return frozenset(late), left
+    return came, left
 
 
 def _one_match(session: Session, home: Home, row: Tournament, number: int) -> MatchInfo:

@@ -273,3 +273,14 @@ def test_losers_do_not_soon_meet_again(entrants: int) -> None:
     winners = [tie for stage, tie in ties(made.pairings) if stage.startswith("winners")]
     assert early
     assert not [tie for tie in early if tie in winners]
+
+
+def test_who_was_replaced_without_a_match_is_below_who_was_replaced_after_some() -> None:
+    """Both places went on in other hands, but one of the two had played before."""
+    changes = (leave(1, 2), join(4, 2), leave(2, 4), join(5, 4))
+    whole = replace(knockout(4), changes=changes)
+    first, second = schedule(DOUBLE, whole, {}).pairings
+    assert second.seats == (1, 2)
+    _, results = play(DOUBLE, whole, results={1: better_seed(first), 2: None})
+    order = [(place.entrant, place.rank) for place in ranking(DOUBLE, whole, results)]
+    assert order[-2:] == [(2, 5), (1, 6)]

@@ -441,6 +441,21 @@ def test_refused_change_leaves_no_trace(store: Store) -> None:
     assert queries.history(store, "cup") == ()
 
 
+def test_replacement_is_told_from_a_late_entry(store: Store, tmp_path: Path) -> None:
+    """The order says of a new version that it replaced another, also of the winner."""
+    submit(store, tmp_path, "anna")
+    started(
+        store,
+        (1, lambda: roster.replace_version(store, "cup", "anna@1", "anna@2", "crashed")),
+        names=("anna@1", *NAMES[1:]),
+        format="double-elimination",
+    )
+    table = planning.table(store, queries.tournament(store, "cup"))
+    notes = {row.names[0]: row.note for row in table if row.note}
+    assert table[0].names == ("anna@2",)
+    assert notes == {"anna@1": "replacement", "anna@2": "replacement"}
+
+
 def test_late_entry_that_would_find_nothing_to_play_is_refused(store: Store) -> None:
     """In the last round of a Swiss tournament nobody comes in any more."""
     tournament.create(store, options(*NAMES[:3], format="swiss", rounds=1))

@@ -37,7 +37,8 @@ PLACE_FIELDS = {
     "rank": "place by the format's own order, null for one who was disqualified",
     "name": "name@version, of fixed partners name@version+name@version",
     "columns.*": "what the order rests on, by heading; fractions as text",
-    "note": "that it left and why, or that it came late, else empty",
+    "note": "why it left (withdrawal, disqualification, replacement), else how it came after "
+    "the start (late entry, replacement), else empty",
 }
 INFO_FIELDS = {
     "name": "name of the tournament",

@@ -48,7 +48,10 @@ class Elimination:
         return Schedule(tuple(knockout.pairings), tuple(knockout.byes), complete=complete)
 
     def ranking(self, plan: Plan, results: Results) -> tuple[Place, ...]:
-        """Rank by how far each has come; who went out in the same round shares a rank."""
+        """Rank by how far each has come; who went out in the same round shares a rank.
+
+        Who left without a match is below those who have come as far.
+        """
         knockout, _ = self._played(plan, results)
         everybody = range(plan.ever_entered)
         reached = {entrant: knockout.reached(entrant) for entrant in everybody}
@@ -57,7 +60,16 @@ class Elimination:
             entrant: (("Reached", reached[entrant][1]), ("Points", sums.points[entrant]))
             for entrant in everybody
         }
-        merits = {entrant: (merit,) for entrant, (merit, _) in reached.items()}
+        played = {
+            entrant
+            for pairing in knockout.pairings
+            if results.get(pairing.number) is not None
+            for entrant in pairing.seats
+        }
+        merits = {
+            entrant: (merit, entrant in played or entrant not in plan.left)
+            for entrant, (merit, _) in reached.items()
+        }
         return ranked(merits, columns, plan.left)
 
     def expected_matches(self, plan: Plan) -> int:
