@@ -55,8 +55,8 @@ from arena.published import (
     PublishedUsage,
 )
 from arena.recorded import Recorded, read_recorded
-from arena.rescheduling import rescheduled
-from referee.record import header, verify_record
+from arena.rescheduling import is_endless, rescheduled
+from referee.record import header, in_words, verify_record
 from referee.rules import Rules
 from referee.shuffle import commitment
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.manifest import Sum
-    from arena.published import PublishedPairing
+    from arena.published import PublishedChange, PublishedPairing
     from referee.results import MatchSpec
 
 __all__ = ["Audit", "Difference", "audit"]
@@ -74,6 +74,8 @@ PARALLEL_FROM = 4 << 20
 """Bytes of records below which other processes would take longer to start than they save."""
 
 _OPEN = {MatchState.PLANNED, MatchState.LEASED, MatchState.INCOMPLETE}
+
+_CHANGED = {ChangeKind.JOIN: "came", ChangeKind.LEAVE: "left"}
 
 Item = TypeVar("Item")
 Told = TypeVar("Told", PublishedFault, PublishedUsage)
@@ -194,6 +196,7 @@ class _Auditor:
             )
         if tournament.stopped is not None:
             unproved.append("that its end came by chance: the organiser ended the tournament")
+        unproved += self._unproved_changes(tournament)
         if self.committed is None:
             unproved.append(
                 "that the commitment was published before the first match: give it as you noted it"
@@ -201,6 +204,20 @@ class _Auditor:
         if self.head is None:
             unproved.append("that others were given the same folder: compare the head")
         return tuple(unproved)
+
+    def _unproved_changes(self, tournament: PublishedTournament) -> Iterator[str]:
+        """Name every change of the entrants after the start, and every match that was cancelled."""
+        for change in tournament.changes:
+            if change.position is not None:
+                yield (
+                    f"that {change.entrant} {_CHANGED[change.kind]} when {change.after} matches "
+                    f"were scheduled, and for this reason: {change.reason_kind}"
+                    f"{f', {change.reason}' if change.reason else ''}"
+                )
+        schedule = self._read(SCHEDULE, PublishedSchedule)
+        gone = [each.match for each in schedule.pairings if each.state == MatchState.CANCELLED]
+        if gone:
+            yield f"that nobody played what was cancelled: {spans(gone)}"
 
     # ---------------------------------------------------------------------------------- the files
 
@@ -326,19 +343,37 @@ class _Auditor:
         """Every match that was to be played has one result, and no other has."""
         left = {change.position for change in tournament.changes if change.kind == ChangeKind.LEAVE}
         self._check_changes(tournament, schedule)
+        is_endless = self._check_end(tournament)
         self._check_pairings(tournament, schedule)
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}].state (match {each.match})"
             if tournament.seed is not None and each.state in _OPEN:
                 differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
             gone = tournament.stopped is not None or left & set(each.seats)
-            if each.state == MatchState.CANCELLED and not gone:
+            if each.state == MatchState.CANCELLED and not gone and not is_endless:
                 differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
         expected = [each.match for each in _done(schedule)]
         found = [result.match for result in results]
         for at, (number, other) in enumerate(zip(expected, found, strict=False)):
             compare(RESULTS, f"[{at}].match", number, other)
         compare(RESULTS, "number of results", len(expected), len(found))
+
+    def _check_end(self, tournament: PublishedTournament) -> bool:
+        """Only what has no end of its own is stopped, and ends by nothing else; return which."""
+        try:
+            endless = is_endless(tournament)
+        except UNFIT as error:
+            # What has not begun may have too few entrants for any match.
+            if tournament.seed is None and tournament.stopped is None:
+                return False
+            differ(TOURNAMENT, "", "settings of a tournament", in_words(error))
+        if not endless and tournament.stopped is not None:
+            expected = f"null, for a {tournament.tournament_format} ends by itself"
+            differ(TOURNAMENT, "stopped", expected, tournament.stopped)
+        if endless and tournament.stopped is None and tournament.seed is not None:
+            expected = f"a time, for a {tournament.tournament_format} ends only when it is stopped"
+            differ(TOURNAMENT, "stopped", expected, "null")
+        return endless
 
     def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
         """Who came later has a number of its own in turn; nobody comes or goes out of time."""
@@ -447,6 +482,7 @@ class _Auditor:
         sides = sides_of(Rules.from_dict(tournament.rules), tournament.seats)
         attempts = self._read(ATTEMPTS, tuple[PublishedAttempt, ...])
         self._check_attempts(results, attempts, pairings)
+        self._check_cancelled(tournament, schedule, attempts)
         faults = self._read(FAULTS, tuple[PublishedFault, ...])
         usage = self._read(USAGE, tuple[PublishedUsage, ...])
         return Published(
@@ -501,6 +537,31 @@ class _Auditor:
             compare(ATTEMPTS, place, [result.attempt], recorded.pop(result.match, []))
         if recorded:
             differ(ATTEMPTS, f"match {min(recorded)}", "no recorded attempt: no result", "one")
+
+    def _check_cancelled(
+        self,
+        tournament: PublishedTournament,
+        schedule: PublishedSchedule,
+        attempts: Sequence[PublishedAttempt],
+    ) -> None:
+        """A match that nobody tried was cancelled before any after it began.
+
+        Free matches are begun in the order of their numbers. So nobody played on past a match that
+        was cancelled because it had left; and where nobody had left, nothing was begun after it.
+        """
+        tried = {each.match for each in attempts}
+        leavers = [change.position for change in tournament.changes if _is_leave(change)]
+        last_of = {seat: each.match for each in schedule.pairings for seat in each.seats
+                   if each.match in tried}
+        for number, each in enumerate(schedule.pairings):
+            if each.state != MatchState.CANCELLED or each.match in tried:
+                continue
+            first = next((leaver for leaver in leavers if leaver in each.seats), None)
+            last = max(tried, default=0) if first is None else last_of.get(first, 0)
+            if last > each.match:
+                who = "" if first is None else f" of {tournament.labels[first]}"
+                place = f"pairings[{number}].state (match {each.match})"
+                differ(SCHEDULE, place, f"done, for match {last}{who} began later", each.state)
 
     def _faults(
         self,
@@ -613,6 +674,23 @@ def _mapped(
 
 
 # ---------------------------------------------------------------------------------------- helpers
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Return ascending numbers in words: matches 2, 5 to 9."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    texts = [" to ".join(map(str, run)) for run in runs]
+    is_one = len(runs) == 1 and len(runs[0]) == 1
+    return f"match{'' if is_one else 'es'} {', '.join(texts)}"
+
+
+def _is_leave(change: PublishedChange) -> bool:
+    return change.kind == ChangeKind.LEAVE and change.position is not None
 
 
 def _done(schedule: PublishedSchedule) -> list[PublishedPairing]:

@@ -9,6 +9,7 @@ from arena.errors import RefusedError
 from arena.formats import Change, ChangeKind, Options, Plan
 from arena.infos import MatchState
 from arena.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
+from referee.shuffle import SEED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ def rescheduled(
 ) -> PublishedSchedule:
     """Return the schedule that the format makes, with the states that are published.
 
-    Of a tournament that ended early, and of a format that never ends, it has as many matches as
+    Of a tournament that is not over, and of a format that never ends, it has as many matches as
     are published.
 
     Args:
@@ -45,7 +46,7 @@ def rescheduled(
     made = formats.schedule(tournament.tournament_format, plan, results_of(schedule, totals))
     held = {each.match: each.state for each in schedule.pairings}
     pairings = sorted(made.pairings, key=lambda pairing: pairing.number)
-    is_cut = number is None or tournament.stopped is not None or not tournament.state.is_over
+    is_cut = number is None or not tournament.state.is_over
     if is_cut:
         pairings = pairings[: len(held)]
     rounds = {pairing.round for pairing in pairings}
@@ -67,6 +68,18 @@ def rescheduled(
             if not is_cut or bye.round in rounds
         ),
     )
+
+
+def is_endless(tournament: PublishedTournament) -> bool:
+    """Tell whether only the organiser can end a tournament of this format.
+
+    Raises:
+        RefusedError: The format cannot hold this.
+        NotFoundError: There is no such format.
+    """
+    # How many matches there are is no matter of lots.
+    plan = plan_of(tournament, bytes(SEED_BYTES))
+    return formats.expected_matches(tournament.tournament_format, plan) is None
 
 
 def final_order(

@@ -42,6 +42,7 @@ from referee.results import (
     TimeControl,
 )
 from referee.rules import Action, FixedSource, Outcome, Reason, Rules, deal
+from referee.score_text import read_score
 from referee.shuffle import SEED_BYTES, commitment
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ __all__ = [
     "RecordError",
     "Verification",
     "header",
+    "in_words",
     "read_record",
     "replay",
     "to_record",
@@ -334,15 +336,15 @@ def read_record(path: Path) -> Record:
                 fault for line in lines if line["type"] == "leg" for fault in _read_offences(line)
             ),
             clocks=tuple(_read_clocks(line) for line in lines if line["type"] == "leg"),
-            totals=tuple(Fraction(total) for total in last["totals"]),
+            totals=tuple(map(read_score, last["totals"])),
             digest=last["digest"],
         )
     except _UNREADABLE as error:
-        raise RecordError(f"{path} is no record of format {FORMAT}: {_wrong(error)}") from error
+        raise RecordError(f"{path} is no record of format {FORMAT}: {in_words(error)}") from error
 
 
-def _wrong(error: Exception) -> str:
-    """Return in words what is wrong with a line that cannot be read."""
+def in_words(error: Exception) -> str:
+    """Return in words what is wrong with a text or its values that cannot be read."""
     if isinstance(error, UnicodeDecodeError):
         return "bytes that are not UTF-8"
     if isinstance(error, json.JSONDecodeError):
@@ -362,7 +364,7 @@ def _read_lines(path: Path) -> list[Line]:
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is no record: {_wrong(error)}") from error
+        raise RecordError(f"{path} is no record: {in_words(error)}") from error
     if not all(isinstance(line, dict) for line in lines):
         raise RecordError(f"{path} is no record: a line is no object")
     return lines
@@ -392,7 +394,7 @@ def _read_deal(line: Line) -> DealResult:
         faults=tuple(map(_read_fault, line["faults"])),
         lost_by=tuple(line["lost_by"]),
         outcome=_read_outcome(line["outcome"]),
-        scores=tuple(Fraction(score) for score in line["scores"]),
+        scores=tuple(map(read_score, line["scores"])),
     )
 
 
@@ -607,7 +609,7 @@ class _Checker:
         except _ActionError as error:
             self._differ(f"actions[{error.number}]", error.expected, error.found)
         except _UNREADABLE as error:
-            self._differ("text", f"a line of format {FORMAT}", _wrong(error))
+            self._differ("text", f"a line of format {FORMAT}", in_words(error))
 
     def _equal(self, name: str, expected: object, found: object) -> None:
         # As text, because Python holds 1, 1.0 and True for equal; a record does not.

@@ -21,7 +21,7 @@ from exports import SEED, Forgery, exported, halt, make_store, make_tournament, 
 from pydantic import TypeAdapter
 
 from arena import roster
-from arena.audit import audit
+from arena.audit import audit, spans
 from arena.cli import main
 from arena.documents import Published, documents
 from arena.errors import ArenaError, NotFoundError
@@ -846,3 +846,138 @@ def test_hash_that_is_none_is_refused(
     """A mistyped hash is a mistake of the caller, not a difference."""
     assert main(["tournament", "verify", str(honest), option, "abc"]) == 2
     assert "64 hex digits" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------ what keeps a machine busy
+
+
+@pytest.mark.parametrize("text", ["1/0", "1e9999999", "9" * 5_000, " 1", "1_0", "1.5", "٣"])
+@pytest.mark.parametrize("name", ["results.json", FIRST])
+def test_score_of_another_form_is_named(forgery: Forgery, name: str, text: str) -> None:
+    """A score is a whole number or a fraction: what else Fraction takes could go on for hours."""
+    if name == FIRST:
+        forgery.edit_record(FIRST, lambda lines: lines[1].update(scores=[text, text]))
+    else:
+        forgery.edit(name, lambda rows: rows[0].update(totals=[text, text]))
+
+    found = check_named(forgery, name, r"\[0\]\.totals\[0\]|line 2, text")
+
+    assert "fraction" in found.expected + found.found
+
+
+def test_text_that_reads_like_an_endless_number_is_text(forgery: Forgery) -> None:
+    """What goes into a table is not computed to see whether it is a number."""
+    forgery.edit("faults.json", lambda rows: rows[0].update(detail="-1e9999999"))
+
+    check_named(forgery, "faults.json", r".*detail")
+
+
+# ------------------------------------------------------------------------------ what was cancelled
+
+
+def cancel(forgery: Forgery, match: int) -> None:
+    """Cancel a match that was played, and make everything else as if it never had been."""
+    original = forgery.folder
+    times = {
+        row["match"]: read_recorded(original / row["record"]).times
+        for row in json.loads((original / "results.json").read_text())
+    }
+
+    def drop(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row for row in rows if row["match"] != match]
+
+    def mark(value: dict[str, Any]) -> None:
+        next(row for row in value["pairings"] if row["match"] == match)["state"] = "cancelled"
+
+    for name in ("results.json", "attempts.json", "faults.json", "usage.json"):
+        forgery.edit(name, drop)
+    forgery.edit("schedule.json", mark)
+    forgery.path(f"records/{match:07}.jsonl").unlink()
+    regenerate(forgery, times)
+
+
+def test_stop_of_what_ends_by_itself_is_named(forgery: Forgery) -> None:
+    """The arena stops nothing that has an end, so a stop excuses no missing match of it."""
+    stopped = {"stopped": "2026-01-01T00:00:00+00:00"}
+    forgery.edit("tournament.json", lambda value: value.update(stopped))
+
+    check_named(forgery, "tournament.json", "stopped")
+    cancel(forgery, 2)
+    check_named(forgery, "tournament.json", "stopped")
+
+
+def test_match_cancelled_though_its_entrant_played_on_is_named(
+    forgery: Forgery,
+) -> None:
+    """Nobody plays past a match that was cancelled because it had left."""
+
+    def leave(value: dict[str, Any]) -> None:
+        position, after = 0, 3
+        value["changes"].append(
+            {
+                "kind": "leave",
+                "entrant": value["entrants"][position]["name"] + "@1",
+                "position": position,
+                "after": after,
+                "reason_kind": "withdrawal",
+                "reason": "tired",
+                "created": "2026-01-01T00:00:00+00:00",
+            }
+        )
+
+    pairings = json.loads(forgery.path("schedule.json").read_text())["pairings"]
+    unwelcome, *later = [row["match"] for row in pairings if 0 in row["seats"]]
+    forgery.edit("tournament.json", leave)
+    cancel(forgery, unwelcome)
+
+    found = check_named(forgery, "schedule.json", rf"pairings\[\d\]\.state \(match {unwelcome}\)")
+
+    assert f"match {later[-1]} of anna@1 began later" in found.expected
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ladder that its organiser stopped."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with make_store(folder, names="abcd") as store:
+        make_tournament(store, bots=tuple("abcd"), format="ladder", decks=1)
+        halt(store, after=4)
+        roster.stop(store, "cup")
+        return export(store, "cup", folder / "cup").folder
+
+
+def test_match_dropped_from_a_stopped_ladder_is_named(stopped: Path, tmp_path: Path) -> None:
+    """A stop cancels what was not begun, and matches begin in their order."""
+    forgery = Forgery(stopped, tmp_path / "forged")
+    assert audit(stopped).ok
+    # Its last match could as well never have been scheduled; one before it could not.
+    cancel(forgery, 2)
+
+    check_named(forgery, "schedule.json", r"pairings\[1\]\.state .*")
+
+
+def test_end_of_a_ladder_without_a_stop_is_named(stopped: Path, tmp_path: Path) -> None:
+    """A ladder ends because somebody ended it, and the report shall say so."""
+    forgery = Forgery(stopped, tmp_path / "forged")
+    forgery.edit("tournament.json", lambda value: value.update(stopped=None))
+
+    check_named(forgery, "tournament.json", "stopped")
+
+
+def test_changes_and_cancelled_matches_are_listed(changing: Path) -> None:
+    """Whoever reads the report sees who came and left, and what was not played for it."""
+    unproved = "\n".join(audit(changing).unproved)
+    pairings = json.loads((changing / "schedule.json").read_text())["pairings"]
+    gone = [row["match"] for row in pairings if row["state"] == "cancelled"]
+
+    assert "that a@1 left when 6 matches were scheduled" in unproved
+    assert "does not work" in unproved
+    assert "that e@1 came" in unproved
+    said = next(line for line in audit(changing).unproved if "cancelled" in line)
+    assert spans(gone) in said
+
+
+def test_numbers_are_joined_in_words() -> None:
+    """Many numbers that follow each other make a short text."""
+    assert spans([2]) == "match 2"
+    assert spans([2, 5, 6, 7, 9]) == "matches 2, 5 to 7, 9"
