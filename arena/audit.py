@@ -551,8 +551,12 @@ class _Auditor:
         """
         tried = {each.match for each in attempts}
         leavers = [change.position for change in tournament.changes if _is_leave(change)]
-        last_of = {seat: each.match for each in schedule.pairings for seat in each.seats
-                   if each.match in tried}
+        last_of = {
+            seat: each.match
+            for each in schedule.pairings
+            for seat in each.seats
+            if each.match in tried
+        }
         for number, each in enumerate(schedule.pairings):
             if each.state != MatchState.CANCELLED or each.match in tried:
                 continue
