@@ -32,6 +32,7 @@ from arena.differences import (
 from arena.documents import (
     ATTEMPTS,
     FAULTS,
+    RECORDS,
     RESULTS,
     SCHEDULE,
     TOURNAMENT,
@@ -56,7 +57,7 @@ from arena.published import (
 )
 from arena.recorded import Recorded, read_recorded
 from arena.rescheduling import is_endless, rescheduled
-from referee.record import header, in_words, verify_record
+from referee.record import MOST_BYTES, RecordError, header, in_words, verify_record
 from referee.rules import Rules
 from referee.shuffle import commitment
 
@@ -190,10 +191,23 @@ class _Auditor:
             unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
         if tournament.seed_given:
             unproved.append("that the seed came by chance: the organiser chose it")
+        else:
+            unproved.append(
+                "that the seed came by chance, even if the folder says so: who draws many and "
+                "commits to one has chosen it"
+            )
         if tournament.entropy:
             unproved.append(
                 "that whoever gave a text for the seed did not know the organiser's secret"
             )
+            unproved.append(
+                "that each text is of the entrant and the time it is said to be of: who gave it "
+                "knows"
+            )
+        unproved.append(
+            "that the settings are those of the beginning, the rating system for one: the "
+            "commitment binds the seed alone, and nothing but the head binds the settings"
+        )
         if tournament.stopped is not None:
             unproved.append("that its end came by chance: the organiser ended the tournament")
         unproved += self._unproved_changes(tournament)
@@ -256,6 +270,8 @@ class _Auditor:
             name = path.relative_to(self.folder).as_posix()
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 differ(name, "", "a plain file", "a link or a special file")
+            if path.is_dir() and name != RECORDS:
+                differ(name, "", "nothing: there is one folder, that of the records", "a folder")
             if path.is_file() and name != MANIFEST:
                 found.add(name)
         return found
@@ -270,6 +286,8 @@ class _Auditor:
             value = adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors()[0]
+            if first["type"] == "json_invalid":
+                differ(name, "", "JSON", str(first["msg"]))
             differ(name, place_of(first["loc"]), str(first["msg"]), shown(first["input"]))
         with fitting(name):
             expected = json_bytes(adapter.dump_python(value, mode="json"))
@@ -284,7 +302,7 @@ class _Auditor:
             try:
                 values = json.loads(expected), json.loads(found)
             except UNFIT as error:
-                differ(name, "", "JSON", repr(error))
+                differ(name, "", "JSON", in_words(error))
             compare(name, "", *values)
             differ(name, "", "the form that docs/export.md tells", "another one")
         lines = expected.decode().split("\n"), found.decode(errors="replace").split("\n")
@@ -321,11 +339,13 @@ class _Auditor:
         compare(TOURNAMENT, "commitment (SHA-256 of the seed)", due, tournament.commitment)
         state = tournament.state
         compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
-        starters = tournament.labels[: tournament.starters]
+        starters = iter(tournament.labels[: tournament.starters])
         for number, each in enumerate(tournament.entropy):
+            # Each looks on from where the one before was found.
             if each.entrant not in starters:
                 place = f"entropy[{number}].entrant"
-                differ(TOURNAMENT, place, "an entrant of the beginning", each.entrant)
+                expected = "an entrant of the beginning, after the one before it"
+                differ(TOURNAMENT, place, expected, each.entrant)
         mixed = f", with the texts of {len(tournament.entropy)} entrants mixed in"
         self.proved.append(
             f"the seed is the one committed to: {tournament.commitment}"
@@ -525,11 +545,18 @@ class _Auditor:
         attempts: Sequence[PublishedAttempt],
         scheduled: Container[int],
     ) -> None:
-        """Of each match that was played, one attempt was recorded, and that one counts."""
+        """Attempts are numbered from 1; of each match that was played the recorded one counts."""
         recorded: defaultdict[int, list[int]] = defaultdict(list)
+        before = (0, 0)
         for number, each in enumerate(attempts):
             if each.match not in scheduled:
                 differ(ATTEMPTS, f"[{number}].match", "a match of the schedule", str(each.match))
+            if each.match < before[0]:
+                place = f"[{number}].match"
+                differ(ATTEMPTS, place, f"{before[0]} or more", str(each.match))
+            due = before[1] + 1 if each.match == before[0] else 1
+            compare(ATTEMPTS, f"[{number}].attempt (match {each.match})", due, each.attempt)
+            before = (each.match, each.attempt)
             if each.state == AttemptState.RECORDED:
                 recorded[each.match].append(each.attempt)
         for result in results:
@@ -635,27 +662,30 @@ def _referee(job: _Job) -> Recorded | Difference:
         _check_head(job, name, path)
     except DifferenceError as error:
         return error.difference
-    difference = verify_record(path, job.seed).difference
+    try:
+        difference = verify_record(path, job.seed).difference
+    except RecordError as error:
+        return Difference(name, "", "a record", str(error))
     if difference is not None:
         place = f"line {difference.line}, {difference.field}"
         return Difference(name, place, difference.expected, difference.found)
     try:
         return read_recorded(path)
     except UNFIT as error:
-        return Difference(name, "what was measured", "what a record holds", repr(error))
+        return Difference(name, "what was measured", "what a record holds", in_words(error))
 
 
 def _check_head(job: _Job, name: str, path: Path) -> None:
     """Compare the first line with what the schedule and the settings make of the match."""
     with path.open("rb") as file:
-        text = file.readline()
+        text = file.readline(MOST_BYTES)
     try:
         line = json.loads(text)
         expected = {**as_json(header(job.spec)), "engine": line["engine"]}
         if job.seed is None:
             expected["seed_commitment"] = job.commitment or line["seed_commitment"]
     except UNFIT as error:
-        differ(name, "line 1", "the first line of a record", repr(error))
+        differ(name, "line 1", "the first line of a record", in_words(error))
     # Who sits where comes first: of a record of another match nothing else is worth telling.
     for field_ in ("match", "entrants"):
         compare(name, f"line 1, {field_}", expected[field_], line.get(field_))

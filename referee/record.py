@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -75,6 +76,9 @@ NOBODY = -1
 SHOWN = 200
 # No match is larger, and nobody's file shall make the checker count further.
 MOST = 1_000_000
+
+MOST_BYTES = 1 << 26
+"""Bytes of the longest line: a million answers' times take some eight million."""
 
 # What reading values of other types than a record has may raise.
 _UNREADABLE = (
@@ -362,12 +366,35 @@ def in_words(error: Exception) -> str:
 
 def _read_lines(path: Path) -> list[Line]:
     try:
-        lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+        text = _read_bytes(path).decode()
+        lines = [json.loads(line) for line in text.split("\n") if line]
+    except RecordError:
+        raise
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} is no record: {in_words(error)}") from error
     if not all(isinstance(line, dict) for line in lines):
         raise RecordError(f"{path} is no record: a line is no object")
     return lines
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Read a file that has an end, and lines that have one.
+
+    Raises:
+        RecordError: It is no plain file, or a line is too long.
+        OSError: It cannot be read.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise RecordError(f"{path} is no record: expected a plain file")
+    lines = []
+    with path.open("rb") as file:
+        while line := file.readline(MOST_BYTES + 1):
+            if len(line) > MOST_BYTES:
+                raise RecordError(
+                    f"{path} is no record: line {len(lines) + 1} has more than {MOST_BYTES} bytes"
+                )
+            lines.append(line)
+    return b"".join(lines)
 
 
 def _check_format(head: Line) -> None:
@@ -534,14 +561,14 @@ def verify_record(path: Path, seed: bytes | None = None) -> Verification:
         seed: The revealed seed, 32 bytes; without it the decks are taken as the record gives them.
 
     Raises:
-        RecordError: The file is not of this format.
+        RecordError: The file is no plain file, or has a line that is too long.
         OSError: The file cannot be read.
     """
     proved = "consistent with the decks in the record"
     if seed is not None:
         proved = "consistent with the decks of the revealed seed"
     try:
-        digest = _Checker(path.read_bytes(), seed).check()
+        digest = _Checker(_read_bytes(path), seed).check()
     except _DifferenceError as error:
         return Verification(error.difference, proved)
     return Verification(None, proved, digest)

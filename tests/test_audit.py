@@ -125,7 +125,7 @@ def test_what_was_published_elsewhere_is_compared(honest: Path) -> None:
     known = audit(honest, head=head, committed=commitment(SEED))
 
     assert known.ok
-    assert not any("commitment" in line or "same folder" in line for line in known.unproved)
+    assert not any("commitment was" in line or "same folder" in line for line in known.unproved)
     wrong_head = difference(audit(honest, head="0" * 64))
     assert (wrong_head.file, wrong_head.expected) == (MANIFEST, "0" * 64)
     wrong = difference(audit(honest, committed=commitment(OTHER_SEED)))
@@ -697,7 +697,7 @@ INPUTS = {
 }
 TRUSTED = {
     "tournament.json": {
-        *("engine", "name", "created", "started", "stopped", "sandbox", "seeding", "frozen"),
+        *("engine", "name", "created", "started", "sandbox", "seeding", "frozen"),
         *("seed_given", "entrants.kind", "entropy.is_later"),
         # One cycle of a round robin is the usual.
         "rounds",
@@ -739,7 +739,7 @@ def others(value: object) -> list[object]:
     if isinstance(value, int | float):
         return [value + 1, value / 2, -1]
     if isinstance(value, str):
-        return [f"{value}x", "1", "rating", "ab" * 32]
+        return [f"{value}x", "1", "rating", "ab" * 32, "2026-01-01T00:00:00+00:00"]
     return [1, "x", True, 1.5]
 
 
@@ -981,3 +981,82 @@ def test_numbers_are_joined_in_words() -> None:
     """Many numbers that follow each other make a short text."""
     assert spans([2]) == "match 2"
     assert spans([2, 5, 6, 7, 9]) == "matches 2, 5 to 7, 9"
+
+
+# --------------------------------------------------------------------- what nothing else depends on
+
+
+def test_reordered_texts_are_named(forgery: Forgery) -> None:
+    """Texts stand in the order of their entrants, one of each."""
+    forgery.edit("tournament.json", lambda value: value["entropy"].reverse())
+
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.entrant")
+
+
+def test_two_texts_of_one_entrant_are_named(forgery: Forgery) -> None:
+    """Nobody gives two texts."""
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(entrant="anna@1"))
+
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.entrant")
+
+
+@pytest.mark.parametrize("attempts", [[1, 1], [2, 1], [1, 3], [0, 1]])
+def test_attempts_out_of_order_are_named(forgery: Forgery, attempts: list[int]) -> None:
+    """The attempts at a match are numbered from 1 without a gap."""
+
+    def change(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        one = {**rows[0], "state": "void", "verdict": "leak", "attempt": attempts[0]}
+        return [one, {**rows[0], "attempt": attempts[1]}, *rows[1:]]
+
+    forgery.edit("attempts.json", change)
+    forgery.edit("results.json", lambda rows: rows[0].update(attempt=attempts[1]))
+
+    check_named(forgery, "attempts.json", r"\[[01]\]\.attempt.*")
+
+
+def test_attempts_of_matches_out_of_order_are_named(forgery: Forgery) -> None:
+    """Attempts stand in the order of the schedule."""
+    forgery.edit("attempts.json", lambda rows: rows.reverse())
+
+    check_named(forgery, "attempts.json", r"\[1\]\.match")
+
+
+@pytest.mark.parametrize("time", ["junk", "2026-01-01", "2026-01-01T00:00:00+02:00", ""])
+def test_time_that_is_none_is_named(forgery: Forgery, time: str) -> None:
+    """There is one way to write a time."""
+    forgery.edit("attempts.json", lambda rows: rows[0].update(started=time))
+
+    check_named(forgery, "attempts.json", r"\[0\]\.started")
+
+
+@pytest.mark.parametrize("name", ["notes", "records/notes"])
+def test_empty_folder_is_named(forgery: Forgery, name: str) -> None:
+    """Nothing else lies in the folder, be it empty."""
+    forgery.path(name).mkdir()
+
+    assert difference(audit(forgery.folder)).file == name
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_chance_and_settings_are_never_proved(forgery: Forgery, *, given: bool) -> None:
+    """Whatever the folder says, drawing often is choosing, and settings were promised nowhere."""
+    forgery.edit("tournament.json", lambda value: value.update(seed_given=given))
+    forgery.chain()
+
+    unproved = "\n".join(audit(forgery.folder).unproved)
+
+    assert "that the seed came by chance" in unproved
+    assert "rating system" in unproved
+    assert "that each text is of the entrant" in unproved
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "\xff"])
+def test_differences_are_told_in_words(forgery: Forgery, text: str) -> None:
+    """Nobody has to know the names of Python's errors."""
+    for name in ("results.json", FIRST):
+        before = forgery.path(name).read_bytes()
+        forgery.path(name).write_bytes(text.encode("latin-1"))
+        forgery.chain()
+        found = difference(audit(forgery.folder))
+        assert not re.search(r"Error|b'", f"{found}"), found
+        forgery.path(name).write_bytes(before)
