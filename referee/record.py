@@ -386,7 +386,7 @@ def _read_bytes(path: Path) -> bytes:
     """
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordError(f"{path} is no record: expected a plain file")
-    lines = []
+    lines: list[bytes] = []
     with path.open("rb") as file:
         while line := file.readline(MOST_BYTES + 1):
             if len(line) > MOST_BYTES:
