@@ -32,6 +32,7 @@ from arena.differences import (
 from arena.documents import (
     ATTEMPTS,
     FAULTS,
+    RECORDS,
     RESULTS,
     SCHEDULE,
     TOURNAMENT,
@@ -55,8 +56,8 @@ from arena.published import (
     PublishedUsage,
 )
 from arena.recorded import Recorded, read_recorded
-from arena.rescheduling import rescheduled
-from referee.record import header, verify_record
+from arena.rescheduling import is_endless, rescheduled
+from referee.record import MOST_BYTES, RecordError, header, in_words, verify_record
 from referee.rules import Rules
 from referee.shuffle import commitment
 
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.manifest import Sum
-    from arena.published import PublishedPairing
+    from arena.published import PublishedChange, PublishedPairing
     from referee.results import MatchSpec
 
 __all__ = ["Audit", "Difference", "audit"]
@@ -74,6 +75,8 @@ PARALLEL_FROM = 4 << 20
 """Bytes of records below which other processes would take longer to start than they save."""
 
 _OPEN = {MatchState.PLANNED, MatchState.LEASED, MatchState.INCOMPLETE}
+
+_CHANGED = {ChangeKind.JOIN: "came", ChangeKind.LEAVE: "left"}
 
 Item = TypeVar("Item")
 Told = TypeVar("Told", PublishedFault, PublishedUsage)
@@ -188,12 +191,26 @@ class _Auditor:
             unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
         if tournament.seed_given:
             unproved.append("that the seed came by chance: the organiser chose it")
+        else:
+            unproved.append(
+                "that the seed came by chance, even if the folder says so: who draws many and "
+                "commits to one has chosen it"
+            )
         if tournament.entropy:
             unproved.append(
                 "that whoever gave a text for the seed did not know the organiser's secret"
             )
+            unproved.append(
+                "that each text is of the entrant and the time it is said to be of: who gave it "
+                "knows"
+            )
+        unproved.append(
+            "that the settings are those of the beginning, the rating system for one: the "
+            "commitment binds the seed alone, and nothing but the head binds the settings"
+        )
         if tournament.stopped is not None:
             unproved.append("that its end came by chance: the organiser ended the tournament")
+        unproved += self._unproved_changes(tournament)
         if self.committed is None:
             unproved.append(
                 "that the commitment was published before the first match: give it as you noted it"
@@ -201,6 +218,20 @@ class _Auditor:
         if self.head is None:
             unproved.append("that others were given the same folder: compare the head")
         return tuple(unproved)
+
+    def _unproved_changes(self, tournament: PublishedTournament) -> Iterator[str]:
+        """Name every change of the entrants after the start, and every match that was cancelled."""
+        for change in tournament.changes:
+            if change.position is not None:
+                yield (
+                    f"that {change.entrant} {_CHANGED[change.kind]} when {change.after} matches "
+                    f"were scheduled, and for this reason: {change.reason_kind}"
+                    f"{f', {change.reason}' if change.reason else ''}"
+                )
+        schedule = self._read(SCHEDULE, PublishedSchedule)
+        gone = [each.match for each in schedule.pairings if each.state == MatchState.CANCELLED]
+        if gone:
+            yield f"that nobody played what was cancelled: {spans(gone)}"
 
     # ---------------------------------------------------------------------------------- the files
 
@@ -239,6 +270,8 @@ class _Auditor:
             name = path.relative_to(self.folder).as_posix()
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
                 differ(name, "", "a plain file", "a link or a special file")
+            if path.is_dir() and name != RECORDS:
+                differ(name, "", "nothing: there is one folder, that of the records", "a folder")
             if path.is_file() and name != MANIFEST:
                 found.add(name)
         return found
@@ -253,6 +286,8 @@ class _Auditor:
             value = adapter.validate_json(data)
         except ValidationError as error:
             first = error.errors()[0]
+            if first["type"] == "json_invalid":
+                differ(name, "", "JSON", str(first["msg"]))
             differ(name, place_of(first["loc"]), str(first["msg"]), shown(first["input"]))
         with fitting(name):
             expected = json_bytes(adapter.dump_python(value, mode="json"))
@@ -267,7 +302,7 @@ class _Auditor:
             try:
                 values = json.loads(expected), json.loads(found)
             except UNFIT as error:
-                differ(name, "", "JSON", repr(error))
+                differ(name, "", "JSON", in_words(error))
             compare(name, "", *values)
             differ(name, "", "the form that docs/export.md tells", "another one")
         lines = expected.decode().split("\n"), found.decode(errors="replace").split("\n")
@@ -304,11 +339,13 @@ class _Auditor:
         compare(TOURNAMENT, "commitment (SHA-256 of the seed)", due, tournament.commitment)
         state = tournament.state
         compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
-        starters = tournament.labels[: tournament.starters]
+        starters = iter(tournament.labels[: tournament.starters])
         for number, each in enumerate(tournament.entropy):
+            # Each looks on from where the one before was found.
             if each.entrant not in starters:
                 place = f"entropy[{number}].entrant"
-                differ(TOURNAMENT, place, "an entrant of the beginning", each.entrant)
+                expected = "an entrant of the beginning, after the one before it"
+                differ(TOURNAMENT, place, expected, each.entrant)
         mixed = f", with the texts of {len(tournament.entropy)} entrants mixed in"
         self.proved.append(
             f"the seed is the one committed to: {tournament.commitment}"
@@ -326,19 +363,37 @@ class _Auditor:
         """Every match that was to be played has one result, and no other has."""
         left = {change.position for change in tournament.changes if change.kind == ChangeKind.LEAVE}
         self._check_changes(tournament, schedule)
+        is_endless = self._check_end(tournament)
         self._check_pairings(tournament, schedule)
         for number, each in enumerate(schedule.pairings):
             place = f"pairings[{number}].state (match {each.match})"
             if tournament.seed is not None and each.state in _OPEN:
                 differ(SCHEDULE, place, "done, for the seed is revealed", each.state)
             gone = tournament.stopped is not None or left & set(each.seats)
-            if each.state == MatchState.CANCELLED and not gone:
+            if each.state == MatchState.CANCELLED and not gone and not is_endless:
                 differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
         expected = [each.match for each in _done(schedule)]
         found = [result.match for result in results]
         for at, (number, other) in enumerate(zip(expected, found, strict=False)):
             compare(RESULTS, f"[{at}].match", number, other)
         compare(RESULTS, "number of results", len(expected), len(found))
+
+    def _check_end(self, tournament: PublishedTournament) -> bool:
+        """Only what has no end of its own is stopped, and ends by nothing else; return which."""
+        try:
+            endless = is_endless(tournament)
+        except UNFIT as error:
+            # What has not begun may have too few entrants for any match.
+            if tournament.seed is None and tournament.stopped is None:
+                return False
+            differ(TOURNAMENT, "", "settings of a tournament", in_words(error))
+        if not endless and tournament.stopped is not None:
+            expected = f"null, for a {tournament.tournament_format} ends by itself"
+            differ(TOURNAMENT, "stopped", expected, tournament.stopped)
+        if endless and tournament.stopped is None and tournament.seed is not None:
+            expected = f"a time, for a {tournament.tournament_format} ends only when it is stopped"
+            differ(TOURNAMENT, "stopped", expected, "null")
+        return endless
 
     def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
         """Who came later has a number of its own in turn; nobody comes or goes out of time."""
@@ -447,6 +502,7 @@ class _Auditor:
         sides = sides_of(Rules.from_dict(tournament.rules), tournament.seats)
         attempts = self._read(ATTEMPTS, tuple[PublishedAttempt, ...])
         self._check_attempts(results, attempts, pairings)
+        self._check_cancelled(tournament, schedule, attempts)
         faults = self._read(FAULTS, tuple[PublishedFault, ...])
         usage = self._read(USAGE, tuple[PublishedUsage, ...])
         return Published(
@@ -489,11 +545,18 @@ class _Auditor:
         attempts: Sequence[PublishedAttempt],
         scheduled: Container[int],
     ) -> None:
-        """Of each match that was played, one attempt was recorded, and that one counts."""
+        """Attempts are numbered from 1; of each match that was played the recorded one counts."""
         recorded: defaultdict[int, list[int]] = defaultdict(list)
+        before = (0, 0)
         for number, each in enumerate(attempts):
             if each.match not in scheduled:
                 differ(ATTEMPTS, f"[{number}].match", "a match of the schedule", str(each.match))
+            if each.match < before[0]:
+                place = f"[{number}].match"
+                differ(ATTEMPTS, place, f"{before[0]} or more", str(each.match))
+            due = before[1] + 1 if each.match == before[0] else 1
+            compare(ATTEMPTS, f"[{number}].attempt (match {each.match})", due, each.attempt)
+            before = (each.match, each.attempt)
             if each.state == AttemptState.RECORDED:
                 recorded[each.match].append(each.attempt)
         for result in results:
@@ -501,6 +564,35 @@ class _Auditor:
             compare(ATTEMPTS, place, [result.attempt], recorded.pop(result.match, []))
         if recorded:
             differ(ATTEMPTS, f"match {min(recorded)}", "no recorded attempt: no result", "one")
+
+    def _check_cancelled(
+        self,
+        tournament: PublishedTournament,
+        schedule: PublishedSchedule,
+        attempts: Sequence[PublishedAttempt],
+    ) -> None:
+        """A match that nobody tried was cancelled before any after it began.
+
+        Free matches are begun in the order of their numbers. So nobody played on past a match that
+        was cancelled because it had left; and where nobody had left, nothing was begun after it.
+        """
+        tried = {each.match for each in attempts}
+        leavers = [change.position for change in tournament.changes if _is_leave(change)]
+        last_of = {
+            seat: each.match
+            for each in schedule.pairings
+            for seat in each.seats
+            if each.match in tried
+        }
+        for number, each in enumerate(schedule.pairings):
+            if each.state != MatchState.CANCELLED or each.match in tried:
+                continue
+            first = next((leaver for leaver in leavers if leaver in each.seats), None)
+            last = max(tried, default=0) if first is None else last_of.get(first, 0)
+            if last > each.match:
+                who = "" if first is None else f" of {tournament.labels[first]}"
+                place = f"pairings[{number}].state (match {each.match})"
+                differ(SCHEDULE, place, f"done, for match {last}{who} began later", each.state)
 
     def _faults(
         self,
@@ -570,27 +662,30 @@ def _referee(job: _Job) -> Recorded | Difference:
         _check_head(job, name, path)
     except DifferenceError as error:
         return error.difference
-    difference = verify_record(path, job.seed).difference
+    try:
+        difference = verify_record(path, job.seed).difference
+    except RecordError as error:
+        return Difference(name, "", "a record", str(error))
     if difference is not None:
         place = f"line {difference.line}, {difference.field}"
         return Difference(name, place, difference.expected, difference.found)
     try:
         return read_recorded(path)
     except UNFIT as error:
-        return Difference(name, "what was measured", "what a record holds", repr(error))
+        return Difference(name, "what was measured", "what a record holds", in_words(error))
 
 
 def _check_head(job: _Job, name: str, path: Path) -> None:
     """Compare the first line with what the schedule and the settings make of the match."""
     with path.open("rb") as file:
-        text = file.readline()
+        text = file.readline(MOST_BYTES)
     try:
         line = json.loads(text)
         expected = {**as_json(header(job.spec)), "engine": line["engine"]}
         if job.seed is None:
             expected["seed_commitment"] = job.commitment or line["seed_commitment"]
     except UNFIT as error:
-        differ(name, "line 1", "the first line of a record", repr(error))
+        differ(name, "line 1", "the first line of a record", in_words(error))
     # Who sits where comes first: of a record of another match nothing else is worth telling.
     for field_ in ("match", "entrants"):
         compare(name, f"line 1, {field_}", expected[field_], line.get(field_))
@@ -613,6 +708,23 @@ def _mapped(
 
 
 # ---------------------------------------------------------------------------------------- helpers
+
+
+def spans(numbers: Iterable[int]) -> str:
+    """Return ascending numbers in words: matches 2, 5 to 9."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    texts = [" to ".join(map(str, run)) for run in runs]
+    is_one = len(runs) == 1 and len(runs[0]) == 1
+    return f"match{'' if is_one else 'es'} {', '.join(texts)}"
+
+
+def _is_leave(change: PublishedChange) -> bool:
+    return change.kind == ChangeKind.LEAVE and change.position is not None
 
 
 def _done(schedule: PublishedSchedule) -> list[PublishedPairing]:

@@ -28,6 +28,7 @@ from arena.ratings import RATINGS, fold, with_parameters
 from arena.rescheduling import final_order
 from arena.standings import standings
 from arena.stats import by_pairs
+from referee.score_text import read_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -370,7 +371,7 @@ def _cell(value: object) -> object:
 
 def _is_number(text: str) -> bool:
     try:
-        Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        read_score(text)
+    except ValueError:
         return False
     return True

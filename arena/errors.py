@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+FAILED = 1
 USAGE = 2
 ENVIRONMENT = 3
 
@@ -47,6 +48,18 @@ class MachineError(ArenaError):
 
 class StoreError(MachineError):
     """The database could not be read or written."""
+
+
+class DamagedError(ArenaError):
+    """What is stored of one match makes no sense; the exit code is that of a failed check."""
+
+    def __init__(self, match: str, what: str) -> None:
+        """Keep the match's ID and what of it cannot be read."""
+        super().__init__(
+            f"{match}: what is stored of it is damaged: {what}",
+            "arena rebuild --records says what differs, with --fix it restores the result",
+            FAILED,
+        )
 
 
 def with_near(hint: str, name: str, known: Iterable[str]) -> str:

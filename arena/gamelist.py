@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from arena.stats import pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +22,7 @@ def game_list(
     """Return a game for each two sides of each match, in the order of the schedule.
 
     The side that sits first in the first leg is White; the higher total won. Of pairs the labels
-    of both bots make the player's name.
+    of both bots make the player's name, as in the table of the pairs.
 
     Args:
         event: Name of the tournament.
@@ -29,7 +32,7 @@ def game_list(
     """
     games = []
     for match in sorted(matches, key=lambda match: match.number):
-        names = ["+".join(team) for team in match.teams]
+        names = _names(match)
         for white, black in combinations(range(len(names)), 2):
             lead = match.totals[white] - match.totals[black]
             result = WHITE_WON if lead > 0 else BLACK_WON if lead < 0 else DRAWN
@@ -45,6 +48,14 @@ def game_list(
             lines = [f'[{tag} "{_quoted(value)}"]' for tag, value in tags.items()]
             games.append("\n".join([*lines, "", result, ""]))
     return "\n".join(games)
+
+
+def _names(match: PlayedMatch) -> list[str]:
+    """Return the player's name of each side, in the order of the teams; copies count twice."""
+    sides: defaultdict[int, list[str]] = defaultdict(list)
+    for place, label in enumerate(match.entrants):
+        sides[match.sides[place] if match.sides else place].append(label)
+    return [pair_label(labels) for labels in sides.values()]
 
 
 def _quoted(text: str) -> str:

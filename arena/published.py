@@ -6,16 +6,18 @@ become files is told by `docs/export.md`.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
 from arena.formats import ChangeKind, Partners
 from arena.infos import AttemptState, MatchState, ReasonKind, Seeding, TournamentState
 from arena.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
+from referee.score_text import read_score
 from referee.shuffle import SEED_BYTES, mixed_seed
 
 FORMAT = 1
@@ -28,14 +30,23 @@ _HEX64 = r"^[0-9a-f]{64}$"
 
 
 def _fraction(value: object) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("expected a fraction as text, such as '-3/2'")  # noqa: TRY004 - as pydantic
-    return Fraction(value)
+    return value if isinstance(value, Fraction) else read_score(value)
+
+
+def _time(value: str) -> str:
+    """Take a time only as the export writes it."""
+    try:
+        time = datetime.fromisoformat(value)
+        is_written_so = time.utcoffset() == timedelta(0) and time.isoformat() == value
+    except ValueError:
+        is_written_so = False
+    if not is_written_so:
+        raise ValueError("expected a time such as '2026-01-31T12:00:00+00:00'")
+    return value
 
 
 Share = Annotated[Fraction, PlainValidator(_fraction), PlainSerializer(str)]
+Time = Annotated[str, AfterValidator(_time)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Number = Annotated[int, Field(ge=1, le=MOST)]
 Hash = Annotated[str, Field(pattern=_HEX64)]
@@ -90,7 +101,7 @@ class PublishedChange(Value):
     after: Count | None
     reason_kind: ReasonKind
     reason: str
-    created: str
+    created: Time
 
 
 class PublishedRating(Value):
@@ -112,9 +123,9 @@ class PublishedTournament(Value):
     format: int = FORMAT
     engine: str
     name: str
-    created: str
-    started: str | None
-    stopped: str | None
+    created: Time
+    started: Time | None
+    stopped: Time | None
     state: TournamentState
     variant: str
     rules: dict[str, Any]
@@ -244,8 +255,8 @@ class PublishedAttempt(Value):
     attempt: Number
     state: AttemptState
     verdict: str
-    started: str
-    ended: str | None
+    started: Time
+    ended: Time | None
 
 
 class PublishedFault(Value):

@@ -6,13 +6,12 @@ import json
 from collections import Counter, defaultdict
 from dataclasses import fields
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import func
 from sqlmodel import col, select
 
-from arena.errors import NotFoundError, with_near
+from arena.errors import DamagedError, NotFoundError, with_near
 from arena.formats import ChangeKind, Options, sides_of
 from arena.infos import (
     AttemptInfo,
@@ -46,11 +45,14 @@ from arena.tables import (
     Result,
     Tournament,
 )
+from referee.record import in_words
 from referee.results import TimeControl
 from referee.rules import Rules
+from referee.score_text import read_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
     from pathlib import Path
 
     from sqlmodel import Session
@@ -216,6 +218,7 @@ def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
 
     Raises:
         NotFoundError: No tournament has this name.
+        DamagedError: What is stored of a match makes no sense.
     """
     with store.read() as session:
         row = _find_tournament(session, tournament)
@@ -227,7 +230,20 @@ def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
             .where(Match.tournament_id == row.id)
             .order_by(col(Match.number))
         ).all()
-    return tuple(_played_match(match, result, names, faults) for match, result in rows)
+    return tuple(_readable(row.name, match, result, names, faults) for match, result in rows)
+
+
+def _readable(
+    tournament: str,
+    match: Match,
+    result: Result,
+    names: Sequence[str],
+    faults: Mapping[int, Sequence[FaultRow]],
+) -> PlayedMatch:
+    try:
+        return _played_match(match, result, names, faults)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise DamagedError(f"{tournament}/{match.number}", in_words(error)) from error
 
 
 def _played_match(
@@ -576,7 +592,7 @@ def _integers(text: str) -> tuple[int, ...]:
 
 
 def _fractions(texts: Sequence[str]) -> tuple[Fraction, ...]:
-    return tuple(map(Fraction, texts))
+    return tuple(map(read_score, texts))
 
 
 def _time(milliseconds: int) -> datetime:

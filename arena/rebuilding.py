@@ -15,25 +15,28 @@ from typing import TYPE_CHECKING, Any
 from arena import queries
 from arena.cross_table import cross_table
 from arena.formats import sides_of
+from arena.infos import MatchState
 from arena.ledger import StoredFault
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
+from arena.recorded import deck_scores
 from arena.results_queries import (
     ResultValues,
     decks_text,
     put_right,
     result_rows,
     totals_text,
+    without_result,
 )
 from referee.record import RecordError, read_record
-from referee.results import SERIES
+from referee.shuffle import commitment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from arena.cross_table import Meeting
     from arena.infos import TournamentInfo
     from arena.pools import Pool
-    from arena.results_queries import Decks, ResultRow
+    from arena.results_queries import ResultRow
     from arena.standings import Standing
     from arena.stats import Estimate
     from arena.store import Store
@@ -97,8 +100,8 @@ def check_records(
 ) -> tuple[Difference, ...]:
     """Compare stored results with their records.
 
-    A record whose bytes are not those that were recorded is no witness: nothing is put right by
-    it.
+    A record whose bytes are not those that were recorded, or that is of another match, other
+    entrants, other rules or another seed, is no witness: nothing is put right by it.
 
     Args:
         store: The arena's database.
@@ -111,11 +114,15 @@ def check_records(
     """
     differences: list[Difference] = []
     for info in _infos(store, names):
-        sides = sides_of(info.rules, info.seats)
+        seed = commitment(queries.deck_seed(store, info.id))
+        for number in without_result(store, info.id):
+            match = f"{info.name}/{number}"
+            differences.append(
+                _difference(match, "result", "nothing", "nothing: no result names it")
+            )
         for row in result_rows(store, info.id):
-            match = f"{info.name}/{row.number}"
-            differences += _compare(store, match, row, sides, fix=fix)
-            watch(match)
+            differences += _compare(store, info, seed, row, fix=fix)
+            watch(f"{info.name}/{row.number}")
     return tuple(differences)
 
 
@@ -154,18 +161,31 @@ def _infos(store: Store, names: Sequence[str]) -> tuple[TournamentInfo, ...]:
 
 
 def _compare(
-    store: Store, match: str, row: ResultRow, sides: Sequence[int], *, fix: bool
+    store: Store, info: TournamentInfo, seed: str, row: ResultRow, *, fix: bool
 ) -> list[Difference]:
+    match = f"{info.name}/{row.number}"
     path = store.home.path / row.record
+    if row.attempt_sha256 != row.record_sha256:
+        # The two were stored together.
+        place = f"record_sha256 of attempt {row.attempt}"
+        return [_difference(match, place, row.attempt_sha256, f"{row.record_sha256} (result)")]
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != row.record_sha256:
             return [_difference(match, "record_sha256", row.record_sha256, found)]
-        expected = _values(read_record(path), row, sides)
+        record = read_record(path)
     except OSError as error:
         return [_difference(match, "record", row.record, f"nothing: {error.strerror}")]
     except RecordError as error:
         return [_difference(match, "record", row.record, str(error))]
+    foreign = [
+        _difference(match, name, stored, said)
+        for name, stored, said in _identity(info, seed, row, record)
+        if stored != said
+    ]
+    if foreign:
+        return foreign
+    expected = _values(record, row, sides_of(info.rules, info.seats))
     differing = [
         _difference(match, name, getattr(row.values, name), getattr(expected, name), fixed=fix)
         for name in ("decks", "totals", "sides", "faults")
@@ -176,9 +196,36 @@ def _compare(
     return differing
 
 
+def _identity(
+    info: TournamentInfo, seed: str, row: ResultRow, record: Record
+) -> Iterator[tuple[str, object, object]]:
+    """Give what makes a record that of this match: name, as it is stored, as the record says."""
+    yield "state", row.state, str(MatchState.DONE)
+    yield "number", row.number, record.match
+    yield (
+        "entrants",
+        [_entrant(info, position) for position in row.seats],
+        [f"{each.name}@{each.version} {each.digest}" for each in record.entrants],
+    )
+    for name in ("variant", "match_format", "seats", "decks"):
+        yield name, getattr(info, name), getattr(record, name)
+    options, recorded = info.rules.to_dict(), record.rules.to_dict()
+    for name in options:
+        yield f"rules, {name}", options[name], recorded[name]
+    yield "time control", info.time, record.time_control
+    yield "seed commitment", seed, record.seed_commitment
+
+
+def _entrant(info: TournamentInfo, position: int) -> str:
+    if not 0 <= position < len(info.entrants):
+        return f"nobody at {position}"
+    bot = info.entrants[position].bot
+    return f"{bot.label} {bot.digest}"
+
+
 def _values(record: Record, row: ResultRow, sides: Sequence[int]) -> ResultValues:
     return ResultValues(
-        decks=decks_text(_decks(record)),
+        decks=decks_text(deck_scores(record)),
         totals=totals_text(record.totals),
         sides=" ".join(map(str, sides)),
         faults=tuple(
@@ -192,15 +239,6 @@ def _values(record: Record, row: ResultRow, sides: Sequence[int]) -> ResultValue
             )
             for offence in record.faults
         ),
-    )
-
-
-def _decks(record: Record) -> Decks:
-    if record.match_format != SERIES:
-        return ((record.totals,),)
-    scores = {(deal.deck, deal.leg): deal.scores for deal in record.deals}
-    return tuple(
-        tuple(scores[deck, leg] for leg in range(record.seats)) for deck in range(record.decks)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from arena import formats
@@ -9,6 +10,7 @@ from arena.errors import RefusedError
 from arena.formats import Change, ChangeKind, Options, Plan
 from arena.infos import MatchState
 from arena.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
+from referee.shuffle import SEED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,7 +27,7 @@ def rescheduled(
 ) -> PublishedSchedule:
     """Return the schedule that the format makes, with the states that are published.
 
-    Of a tournament that ended early, and of a format that never ends, it has as many matches as
+    Of a tournament that is not over, and of a format that never ends, it has as many matches as
     are published.
 
     Args:
@@ -39,13 +41,15 @@ def rescheduled(
         NotFoundError: There is no such format.
     """
     plan = plan_of(tournament, seed)
-    number = formats.expected_matches(tournament.tournament_format, plan)
-    if number is not None and number > MOST:
-        raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
+    # Without changes nothing is counted one by one.
+    for each in (replace(plan, changes=()), plan):
+        number = formats.expected_matches(tournament.tournament_format, each)
+        if number is not None and number > MOST:
+            raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
     made = formats.schedule(tournament.tournament_format, plan, results_of(schedule, totals))
     held = {each.match: each.state for each in schedule.pairings}
     pairings = sorted(made.pairings, key=lambda pairing: pairing.number)
-    is_cut = number is None or tournament.stopped is not None or not tournament.state.is_over
+    is_cut = number is None or not tournament.state.is_over
     if is_cut:
         pairings = pairings[: len(held)]
     rounds = {pairing.round for pairing in pairings}
@@ -67,6 +71,18 @@ def rescheduled(
             if not is_cut or bye.round in rounds
         ),
     )
+
+
+def is_endless(tournament: PublishedTournament) -> bool:
+    """Tell whether only the organiser can end a tournament of this format.
+
+    Raises:
+        RefusedError: The format cannot hold this.
+        NotFoundError: There is no such format.
+    """
+    # How many matches there are is no matter of lots.
+    plan = replace(plan_of(tournament, bytes(SEED_BYTES)), changes=())
+    return formats.expected_matches(tournament.tournament_format, plan) is None
 
 
 def final_order(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from sqlmodel import col, select
 
+from arena.infos import MatchState
 from arena.ledger import StoredFault
-from arena.tables import FaultRow, Match, Result
+from arena.tables import Attempt, FaultRow, Match, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,8 @@ class ResultRow:
         attempt: The attempt that counts.
         record: Path of the record under the arena's folder.
         record_sha256: Of the record's bytes.
+        attempt_sha256: The same as it was noted with the attempt.
+        state: Of the match.
         values: What the record must agree with.
     """
 
@@ -55,6 +58,8 @@ class ResultRow:
     attempt: int
     record: str
     record_sha256: str
+    attempt_sha256: str
+    state: str
     values: ResultValues
 
 
@@ -69,12 +74,34 @@ def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
     return dict(rows)
 
 
+def without_result(store: Store, tournament_id: int) -> tuple[int, ...]:
+    """Return the numbers of the matches that are done and of which no result is stored."""
+    with store.read() as session:
+        numbers = session.exec(
+            select(Match.number)
+            .join(Result, col(Result.match_id) == Match.id, isouter=True)
+            .where(
+                Match.tournament_id == tournament_id,
+                Match.state == MatchState.DONE,
+                col(Result.match_id).is_(None),
+            )
+            .order_by(col(Match.number))
+        ).all()
+    return tuple(numbers)
+
+
 def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
     """Return a tournament's stored results in the order of the schedule."""
     with store.read() as session:
         rows = session.exec(
-            select(Match, Result)
+            select(Match, Result, Attempt)
             .join(Result, col(Result.match_id) == Match.id)
+            .join(
+                Attempt,
+                (col(Attempt.match_id) == Result.match_id)
+                & (col(Attempt.number) == Result.attempt),
+                isouter=True,
+            )
             .where(Match.tournament_id == tournament_id)
             .order_by(col(Match.number))
         ).all()
@@ -82,10 +109,12 @@ def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
             ResultRow(
                 match_id=result.match_id,
                 number=match.number,
-                seats=tuple(map(int, match.seats.split())),
+                seats=_seats(match.seats),
                 attempt=result.attempt,
                 record=result.record,
                 record_sha256=result.record_sha256,
+                attempt_sha256="" if attempt is None else attempt.record_sha256,
+                state=match.state,
                 values=ResultValues(
                     decks=result.decks,
                     totals=result.totals,
@@ -93,7 +122,7 @@ def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
                     faults=tuple(map(_fault_values, _fault_rows(session, result))),
                 ),
             )
-            for match, result in rows
+            for match, result, attempt in rows
         )
 
 
@@ -123,6 +152,14 @@ def decks_text(decks: Decks) -> str:
 def totals_text(totals: Sequence[Fraction]) -> str:
     """Return totals as they are stored."""
     return json.dumps([str(total) for total in totals])
+
+
+def _seats(text: str) -> tuple[int, ...]:
+    """Return the positions in a text; of one that is damaged nobody's."""
+    try:
+        return tuple(map(int, text.split()))
+    except ValueError:
+        return ()
 
 
 def _fault_rows(session: Session, result: Result) -> list[FaultRow]:

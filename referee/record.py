@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -42,6 +43,7 @@ from referee.results import (
     TimeControl,
 )
 from referee.rules import Action, FixedSource, Outcome, Reason, Rules, deal
+from referee.score_text import read_score
 from referee.shuffle import SEED_BYTES, commitment
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ __all__ = [
     "RecordError",
     "Verification",
     "header",
+    "in_words",
     "read_record",
     "replay",
     "to_record",
@@ -73,6 +76,9 @@ NOBODY = -1
 SHOWN = 200
 # No match is larger, and nobody's file shall make the checker count further.
 MOST = 1_000_000
+
+MOST_BYTES = 1 << 26
+"""Bytes of the longest line: a million answers' times take some eight million."""
 
 # What reading values of other types than a record has may raise.
 _UNREADABLE = (
@@ -334,15 +340,15 @@ def read_record(path: Path) -> Record:
                 fault for line in lines if line["type"] == "leg" for fault in _read_offences(line)
             ),
             clocks=tuple(_read_clocks(line) for line in lines if line["type"] == "leg"),
-            totals=tuple(Fraction(total) for total in last["totals"]),
+            totals=tuple(map(read_score, last["totals"])),
             digest=last["digest"],
         )
     except _UNREADABLE as error:
-        raise RecordError(f"{path} is no record of format {FORMAT}: {_wrong(error)}") from error
+        raise RecordError(f"{path} is no record of format {FORMAT}: {in_words(error)}") from error
 
 
-def _wrong(error: Exception) -> str:
-    """Return in words what is wrong with a line that cannot be read."""
+def in_words(error: Exception) -> str:
+    """Return in words what is wrong with a text or its values that cannot be read."""
     if isinstance(error, UnicodeDecodeError):
         return "bytes that are not UTF-8"
     if isinstance(error, json.JSONDecodeError):
@@ -360,12 +366,35 @@ def _wrong(error: Exception) -> str:
 
 def _read_lines(path: Path) -> list[Line]:
     try:
-        lines = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+        text = _read_bytes(path).decode()
+        lines = [json.loads(line) for line in text.split("\n") if line]
+    except RecordError:
+        raise
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} is no record: {_wrong(error)}") from error
+        raise RecordError(f"{path} is no record: {in_words(error)}") from error
     if not all(isinstance(line, dict) for line in lines):
         raise RecordError(f"{path} is no record: a line is no object")
     return lines
+
+
+def _read_bytes(path: Path) -> bytes:
+    """Read a file that has an end, and lines that have one.
+
+    Raises:
+        RecordError: It is no plain file, or a line is too long.
+        OSError: It cannot be read.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise RecordError(f"{path} is no record: expected a plain file")
+    lines: list[bytes] = []
+    with path.open("rb") as file:
+        while line := file.readline(MOST_BYTES + 1):
+            if len(line) > MOST_BYTES:
+                raise RecordError(
+                    f"{path} is no record: line {len(lines) + 1} has more than {MOST_BYTES} bytes"
+                )
+            lines.append(line)
+    return b"".join(lines)
 
 
 def _check_format(head: Line) -> None:
@@ -392,7 +421,7 @@ def _read_deal(line: Line) -> DealResult:
         faults=tuple(map(_read_fault, line["faults"])),
         lost_by=tuple(line["lost_by"]),
         outcome=_read_outcome(line["outcome"]),
-        scores=tuple(Fraction(score) for score in line["scores"]),
+        scores=tuple(map(read_score, line["scores"])),
     )
 
 
@@ -532,14 +561,14 @@ def verify_record(path: Path, seed: bytes | None = None) -> Verification:
         seed: The revealed seed, 32 bytes; without it the decks are taken as the record gives them.
 
     Raises:
-        RecordError: The file is not of this format.
+        RecordError: The file is no plain file, or has a line that is too long.
         OSError: The file cannot be read.
     """
     proved = "consistent with the decks in the record"
     if seed is not None:
         proved = "consistent with the decks of the revealed seed"
     try:
-        digest = _Checker(path.read_bytes(), seed).check()
+        digest = _Checker(_read_bytes(path), seed).check()
     except _DifferenceError as error:
         return Verification(error.difference, proved)
     return Verification(None, proved, digest)
@@ -607,7 +636,7 @@ class _Checker:
         except _ActionError as error:
             self._differ(f"actions[{error.number}]", error.expected, error.found)
         except _UNREADABLE as error:
-            self._differ("text", f"a line of format {FORMAT}", _wrong(error))
+            self._differ("text", f"a line of format {FORMAT}", in_words(error))
 
     def _equal(self, name: str, expected: object, found: object) -> None:
         # As text, because Python holds 1, 1.0 and True for equal; a record does not.

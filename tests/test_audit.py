@@ -21,7 +21,7 @@ from exports import SEED, Forgery, exported, halt, make_store, make_tournament, 
 from pydantic import TypeAdapter
 
 from arena import roster
-from arena.audit import audit
+from arena.audit import audit, spans
 from arena.cli import main
 from arena.documents import Published, documents
 from arena.errors import ArenaError, NotFoundError
@@ -125,7 +125,7 @@ def test_what_was_published_elsewhere_is_compared(honest: Path) -> None:
     known = audit(honest, head=head, committed=commitment(SEED))
 
     assert known.ok
-    assert not any("commitment" in line or "same folder" in line for line in known.unproved)
+    assert not any("commitment was" in line or "same folder" in line for line in known.unproved)
     wrong_head = difference(audit(honest, head="0" * 64))
     assert (wrong_head.file, wrong_head.expected) == (MANIFEST, "0" * 64)
     wrong = difference(audit(honest, committed=commitment(OTHER_SEED)))
@@ -697,7 +697,7 @@ INPUTS = {
 }
 TRUSTED = {
     "tournament.json": {
-        *("engine", "name", "created", "started", "stopped", "sandbox", "seeding", "frozen"),
+        *("engine", "name", "created", "started", "sandbox", "seeding", "frozen"),
         *("seed_given", "entrants.kind", "entropy.is_later"),
         # One cycle of a round robin is the usual.
         "rounds",
@@ -739,7 +739,7 @@ def others(value: object) -> list[object]:
     if isinstance(value, int | float):
         return [value + 1, value / 2, -1]
     if isinstance(value, str):
-        return [f"{value}x", "1", "rating", "ab" * 32]
+        return [f"{value}x", "1", "rating", "ab" * 32, "2026-01-01T00:00:00+00:00"]
     return [1, "x", True, 1.5]
 
 
@@ -846,3 +846,225 @@ def test_hash_that_is_none_is_refused(
     """A mistyped hash is a mistake of the caller, not a difference."""
     assert main(["tournament", "verify", str(honest), option, "abc"]) == 2
     assert "64 hex digits" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------ what keeps a machine busy
+
+
+@pytest.mark.parametrize("text", ["1/0", "1e9999999", "9" * 5_000, " 1", "1_0", "1.5", "٣"])
+@pytest.mark.parametrize("name", ["results.json", FIRST])
+def test_score_of_another_form_is_named(forgery: Forgery, name: str, text: str) -> None:
+    """A score is a whole number or a fraction: what else Fraction takes could go on for hours."""
+    if name == FIRST:
+        forgery.edit_record(FIRST, lambda lines: lines[1].update(scores=[text, text]))
+    else:
+        forgery.edit(name, lambda rows: rows[0].update(totals=[text, text]))
+
+    found = check_named(forgery, name, r"\[0\]\.totals\[0\]|line 2, text")
+
+    assert "fraction" in found.expected + found.found
+
+
+def test_text_that_reads_like_an_endless_number_is_text(forgery: Forgery) -> None:
+    """What goes into a table is not computed to see whether it is a number."""
+    forgery.edit("faults.json", lambda rows: rows[0].update(detail="-1e9999999"))
+
+    check_named(forgery, "faults.json", r".*detail")
+
+
+# ------------------------------------------------------------------------------ what was cancelled
+
+
+def cancel(forgery: Forgery, match: int) -> None:
+    """Cancel a match that was played, and make everything else as if it never had been."""
+    original = forgery.folder
+    times = {
+        row["match"]: read_recorded(original / row["record"]).times
+        for row in json.loads((original / "results.json").read_text())
+    }
+
+    def drop(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row for row in rows if row["match"] != match]
+
+    def mark(value: dict[str, Any]) -> None:
+        next(row for row in value["pairings"] if row["match"] == match)["state"] = "cancelled"
+
+    for name in ("results.json", "attempts.json", "faults.json", "usage.json"):
+        forgery.edit(name, drop)
+    forgery.edit("schedule.json", mark)
+    forgery.path(f"records/{match:07}.jsonl").unlink()
+    regenerate(forgery, times)
+
+
+def test_stop_of_what_ends_by_itself_is_named(forgery: Forgery) -> None:
+    """The arena stops nothing that has an end, so a stop excuses no missing match of it."""
+    stopped = {"stopped": "2026-01-01T00:00:00+00:00"}
+    forgery.edit("tournament.json", lambda value: value.update(stopped))
+
+    check_named(forgery, "tournament.json", "stopped")
+    cancel(forgery, 2)
+    check_named(forgery, "tournament.json", "stopped")
+
+
+def test_match_cancelled_though_its_entrant_played_on_is_named(
+    forgery: Forgery,
+) -> None:
+    """Nobody plays past a match that was cancelled because it had left."""
+
+    def leave(value: dict[str, Any]) -> None:
+        position, after = 0, 3
+        value["changes"].append(
+            {
+                "kind": "leave",
+                "entrant": value["entrants"][position]["name"] + "@1",
+                "position": position,
+                "after": after,
+                "reason_kind": "withdrawal",
+                "reason": "tired",
+                "created": "2026-01-01T00:00:00+00:00",
+            }
+        )
+
+    pairings = json.loads(forgery.path("schedule.json").read_text())["pairings"]
+    unwelcome, *later = [row["match"] for row in pairings if 0 in row["seats"]]
+    forgery.edit("tournament.json", leave)
+    cancel(forgery, unwelcome)
+
+    found = check_named(forgery, "schedule.json", rf"pairings\[\d\]\.state \(match {unwelcome}\)")
+
+    assert f"match {later[-1]} of anna@1 began later" in found.expected
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ladder that its organiser stopped."""
+    folder = tmp_path_factory.mktemp("stopped")
+    with make_store(folder, names="abcd") as store:
+        make_tournament(store, bots=tuple("abcd"), format="ladder", decks=1)
+        halt(store, after=4)
+        roster.stop(store, "cup")
+        return export(store, "cup", folder / "cup").folder
+
+
+def test_match_dropped_from_a_stopped_ladder_is_named(stopped: Path, tmp_path: Path) -> None:
+    """A stop cancels what was not begun, and matches begin in their order."""
+    forgery = Forgery(stopped, tmp_path / "forged")
+    assert audit(stopped).ok
+    # Its last match could as well never have been scheduled; one before it could not.
+    cancel(forgery, 2)
+
+    check_named(forgery, "schedule.json", r"pairings\[1\]\.state .*")
+
+
+def test_end_of_a_ladder_without_a_stop_is_named(stopped: Path, tmp_path: Path) -> None:
+    """A ladder ends because somebody ended it, and the report shall say so."""
+    forgery = Forgery(stopped, tmp_path / "forged")
+    forgery.edit("tournament.json", lambda value: value.update(stopped=None))
+
+    check_named(forgery, "tournament.json", "stopped")
+
+
+def test_changes_and_cancelled_matches_are_listed(changing: Path) -> None:
+    """Whoever reads the report sees who came and left, and what was not played for it."""
+    unproved = "\n".join(audit(changing).unproved)
+    pairings = json.loads((changing / "schedule.json").read_text())["pairings"]
+    gone = [row["match"] for row in pairings if row["state"] == "cancelled"]
+
+    assert "that a@1 left when 6 matches were scheduled" in unproved
+    assert "does not work" in unproved
+    assert "that e@1 came" in unproved
+    said = next(line for line in audit(changing).unproved if "cancelled" in line)
+    assert spans(gone) in said
+
+
+def test_numbers_are_joined_in_words() -> None:
+    """Many numbers that follow each other make a short text."""
+    assert spans([2]) == "match 2"
+    assert spans([2, 5, 6, 7, 9]) == "matches 2, 5 to 7, 9"
+
+
+# --------------------------------------------------------------------- what nothing else depends on
+
+
+def test_reordered_texts_are_named(forgery: Forgery) -> None:
+    """Texts stand in the order of their entrants, one of each."""
+    forgery.edit("tournament.json", lambda value: value["entropy"].reverse())
+
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.entrant")
+
+
+def test_two_texts_of_one_entrant_are_named(forgery: Forgery) -> None:
+    """Nobody gives two texts."""
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(entrant="anna@1"))
+
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.entrant")
+
+
+@pytest.mark.parametrize("attempts", [[1, 1], [2, 1], [1, 3], [0, 1]])
+def test_attempts_out_of_order_are_named(forgery: Forgery, attempts: list[int]) -> None:
+    """The attempts at a match are numbered from 1 without a gap."""
+
+    def change(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        one = {**rows[0], "state": "void", "verdict": "leak", "attempt": attempts[0]}
+        return [one, {**rows[0], "attempt": attempts[1]}, *rows[1:]]
+
+    forgery.edit("attempts.json", change)
+    forgery.edit("results.json", lambda rows: rows[0].update(attempt=attempts[1]))
+
+    check_named(forgery, "attempts.json", r"\[[01]\]\.attempt.*")
+
+
+def test_attempts_of_matches_out_of_order_are_named(forgery: Forgery) -> None:
+    """Attempts stand in the order of the schedule."""
+    forgery.edit("attempts.json", lambda rows: rows.reverse())
+
+    check_named(forgery, "attempts.json", r"\[1\]\.match")
+
+
+@pytest.mark.parametrize("time", ["junk", "2026-01-01", "2026-01-01T00:00:00+02:00", ""])
+def test_time_that_is_none_is_named(forgery: Forgery, time: str) -> None:
+    """There is one way to write a time."""
+    forgery.edit("attempts.json", lambda rows: rows[0].update(started=time))
+
+    check_named(forgery, "attempts.json", r"\[0\]\.started")
+
+
+@pytest.mark.parametrize("name", ["notes", "records/notes"])
+def test_empty_folder_is_named(forgery: Forgery, name: str) -> None:
+    """Nothing else lies in the folder, be it empty."""
+    forgery.path(name).mkdir()
+
+    assert difference(audit(forgery.folder)).file == name
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_chance_and_settings_are_never_proved(forgery: Forgery, *, given: bool) -> None:
+    """Whatever the folder says, drawing often is choosing, and settings were promised nowhere."""
+    forgery.edit("tournament.json", lambda value: value.update(seed_given=given))
+    forgery.chain()
+
+    unproved = "\n".join(audit(forgery.folder).unproved)
+
+    assert "that the seed came by chance" in unproved
+    assert "rating system" in unproved
+    assert "that each text is of the entrant" in unproved
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "\xff"])
+def test_differences_are_told_in_words(forgery: Forgery, text: str) -> None:
+    """Nobody has to know the names of Python's errors."""
+    for name in ("results.json", FIRST):
+        before = forgery.path(name).read_bytes()
+        forgery.path(name).write_bytes(text.encode("latin-1"))
+        forgery.chain()
+        found = difference(audit(forgery.folder))
+        assert not re.search(r"Error|b'", f"{found}"), found
+        forgery.path(name).write_bytes(before)
+
+
+def test_endless_schedule_is_not_counted_match_by_match(changing: Path, tmp_path: Path) -> None:
+    """Settings that make more matches than any tournament has are refused at once."""
+    forgery = Forgery(changing, tmp_path / "forged")
+    forgery.edit("tournament.json", lambda value: value.update(rounds=1_000_000))
+
+    assert "at most" in check_named(forgery, "schedule.json", "").found

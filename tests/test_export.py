@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,6 +198,22 @@ def test_javascript_checks_the_folder(tmp_path: Path) -> None:
     assert json.loads(run.stdout) == {"head": made.head, "decks": decks}
 
 
+@pytest.mark.node
+def test_javascript_checks_an_unfinished_folder(halted: Store, tmp_path: Path) -> None:
+    """As long as the seed is secret there is the manifest to check, and nothing fails."""
+    made = export(halted, "cup", tmp_path / "out", unfinished=True)
+
+    run = subprocess.run(
+        ["node", str(ROOT / "tests/js/export.mjs"), str(made.folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == {"head": made.head, "decks": 0}
+
+
 # -------------------------------------------------------------------------------------- game lists
 
 
@@ -227,14 +244,17 @@ def test_game_list_pairs_all_seats_of_a_match() -> None:
         decks=(((Fraction(1), Fraction(-1), Fraction(1), Fraction(-1)),),),
         sides=(0, 1, 0, 1),
     )
+    copies = replace(pairs, number=3, entrants=("a@1", "d@1", "a@1", "b@1"))
 
-    games = PGN_GAME.findall(game_list("cup", "2026.01.02", [pairs, three], {1: 1, 2: 1}))
+    played = [pairs, copies, three]
+    games = PGN_GAME.findall(game_list("cup", "2026.01.02", played, {1: 1, 2: 1, 3: 1}))
 
     assert [game[2:6] for game in games] == [
         ("1.1", "a@1", "b@1", "1-0"),
         ("1.1", "a@1", "c@1", "1-0"),
         ("1.1", "b@1", "c@1", "1/2-1/2"),
         ("1.2", "a@1+c@1", "b@1+d@1", "1-0"),
+        ("1.3", "a@1+a@1", "b@1+d@1", "1-0"),
     ]
 
 

@@ -16,8 +16,12 @@ from arena.rebuilding import check_records, rebuild
 from arena.results_queries import put_right, result_rows
 from arena.runner import deal_table
 from arena.store import Store
-from arena.tables import FaultRow, Result
+from arena.tables import Attempt, FaultRow, Match, Result, Tournament
+from arena.tables import Entrant as Entered
 from referee.record import write_record
+from referee.results import Entrant, TimeControl
+from referee.rules import Rules
+from referee.shuffle import SEED_BYTES
 
 
 @pytest.fixture(name="store")
@@ -30,9 +34,26 @@ def _store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+DECKS = 5
+
+
 def keep(store: Store, tournament: int, match: int) -> None:
     """Play a match with faults and store what it came to, as a worker does."""
-    result = play_with_faults(spec(decks=3 + match, match=match))
+    with store.write() as session:
+        row = session.get_one(Tournament, tournament)
+        row.decks = DECKS
+        session.add(row)
+        rules = Rules.from_dict(json.loads(row.rules))
+    result = play_with_faults(
+        spec(
+            rules=rules,
+            decks=DECKS,
+            match=match,
+            seed=bytes(SEED_BYTES),
+            entrants=(Entrant("anna", "1", "sha256:0"), Entrant("boris", "1", "sha256:1")),
+            time_control=TimeControl(move_time_ms=1000, startup_ms=5000),
+        )
+    )
     path = store.home.records / f"{match}.jsonl"
     sha256 = write_record(path, result.spec, result)
     stored = StoredResult(
@@ -176,3 +197,106 @@ def test_the_command_ends_with_1_where_a_difference_stays(
     assert capsys.readouterr().out.splitlines()[-1] == f"digest {before['digest']}"
     assert main(["rebuild", "--fix", *home]) == 2
     assert "add --records" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------- whose record it is
+
+
+def change(store: Store, table: type, key: object, **values: object) -> None:
+    """Change a row behind the arena's back."""
+    with store.write() as session:
+        row = session.get_one(table, key)
+        for name, value in values.items():
+            setattr(row, name, value)
+        session.add(row)
+
+
+def fields(store: Store, *, fix: bool = True) -> set[tuple[str, str]]:
+    """Return where results and records differ; nothing of it may have been put right."""
+    kept = result_rows(store, 1)
+    found = check_records(store, fix=fix)
+    assert not any(each.fixed for each in found)
+    assert result_rows(store, 1) == kept
+    return {(each.match, each.field) for each in found}
+
+
+def test_seats_that_are_exchanged_are_found(store: Store) -> None:
+    """A result is that of the entrants whose record it has, in the order of their seats."""
+    change(store, Match, 2, seats="1 0")
+
+    assert fields(store) == {("cup/2", "entrants")}
+
+
+@pytest.mark.parametrize("seats", ["0 9", "junk", ""])
+def test_seats_of_nobody_are_found(store: Store, seats: str) -> None:
+    """Seats that nobody has are a difference and no error of the program."""
+    change(store, Match, 2, seats=seats)
+
+    assert fields(store) == {("cup/2", "entrants")}
+
+
+def test_positions_that_are_exchanged_are_found(store: Store) -> None:
+    """Whoever exchanges entrants in the schedule exchanges all their results."""
+    with store.write() as session:
+        one, other = session.get_one(Entered, (1, 0)), session.get_one(Entered, (1, 1))
+        one.bot_version_id, other.bot_version_id = other.bot_version_id, one.bot_version_id
+        session.add_all([one, other])
+
+    assert fields(store) == {("cup/1", "entrants"), ("cup/2", "entrants")}
+
+
+@pytest.mark.parametrize("with_attempt", [False, True])
+def test_record_of_another_match_is_not_taken(store: Store, *, with_attempt: bool) -> None:
+    """A result that names another match's record is found, and never put right by it."""
+    first = result_rows(store, 1)[0]
+    spoil(store, 2, record=first.record, record_sha256=first.record_sha256)
+    if with_attempt:
+        change(store, Attempt, (2, 1), record_sha256=first.record_sha256)
+
+    place = "number" if with_attempt else "record_sha256 of attempt 1"
+    assert fields(store) == {("cup/2", place)}
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"seed": "11" * 32}, "seed commitment"),
+        ({"decks": 6}, "decks"),
+        ({"variant": "bura-open"}, "variant"),
+        ({"move_time_ms": 2000}, "time control"),
+        ({"rules": json.dumps({**Rules().to_dict(), "target": 41})}, "rules, target"),
+    ],
+)
+def test_changed_settings_are_found(store: Store, values: dict[str, object], field: str) -> None:
+    """The settings of the tournament are those of every record."""
+    change(store, Tournament, 1, **values)
+
+    assert fields(store) == {("cup/1", field), ("cup/2", field)}
+
+
+def test_deleted_result_is_found(store: Store) -> None:
+    """A match that is done has a result."""
+    with store.write() as session:
+        session.delete(session.get_one(Result, 2))
+
+    (found,) = check_records(store, fix=True)
+
+    assert (found.match, found.field, found.stored) == ("cup/2", "result", "nothing")
+
+
+@pytest.mark.parametrize(
+    "values", [{"decks": "junk"}, {"decks": '[[[NaN, "1"]]]'}, {"sides": "0 0"}, {"decks": "[[["}]
+)
+def test_damaged_result_is_told_in_a_line(
+    store: Store, capsys: pytest.CaptureFixture[str], values: dict[str, object]
+) -> None:
+    """What cannot be read is named with its match, and what the record holds restores it."""
+    home = ["--home", str(store.home.path)]
+    spoil(store, 2, **values)
+
+    assert main(["rebuild", *home]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "cup/2: what is stored of it is damaged" in said
+    assert main(["rebuild", "--records", "--fix", *home]) == 0
+    assert main(["rebuild", *home]) == 0

@@ -6,11 +6,13 @@ import hashlib
 import json
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from timeline import Bot, Timeline, answers, good
 
+from arena.cli import main
 from referee.match import Entrant, FaultKind, MatchResult, MatchSpec, play_leg, play_match
 from referee.players import Choices, Fault
 from referee.record import (
@@ -27,7 +29,6 @@ from referee.variants import VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from referee.players import Turn, Update
 
@@ -425,3 +426,23 @@ def test_the_rules_of_a_record_are_all_options(lines: list[str]) -> None:
     """A record can be checked without knowing what a name meant when it was written."""
     assert Rules.from_dict(json.loads(lines[0])["rules"]) == RULES
     assert set(json.loads(lines[0])["rules"]) == set(RULES.to_dict())
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_what_is_no_plain_file_is_refused(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file without an end is not read for one."""
+    for check in (read_record, verify_record):
+        with pytest.raises(RecordError, match="plain file"):
+            check(Path(path))
+    assert main(["verify", path]) == 1
+    assert "expected a plain file" in capsys.readouterr().err
+
+
+def test_line_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is read that is longer than any of a record."""
+    monkeypatch.setattr("referee.record.MOST_BYTES", 100)
+    path = tmp_path / "long.jsonl"
+    path.write_bytes(b"{}\n" + b"\0" * 101)
+
+    with pytest.raises(RecordError, match="line 2 has more than 100 bytes"):
+        verify_record(path)

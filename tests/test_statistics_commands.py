@@ -163,7 +163,7 @@ def test_statistics_hold_what_was_recorded(
     """Meetings, reasons, seats and luck come from the results and records of the tournament."""
     found = read(capsys, "stats", "cup", *home)
     table = {row["name"]: row for row in read(capsys, "rankings", *home)}
-    deals = 2 * (4 + 5)
+    deals = 2 * (5 + 5)
 
     assert [row["per_deal"] for row in found["bots"]] == [
         table[row["name"]]["per_deal"] for row in found["bots"]
@@ -207,7 +207,7 @@ def test_a_lost_record_costs_only_what_it_held(
 
     assert after["missing"] == ["cup/2"]
     assert after["meetings"] == before["meetings"]
-    assert after["lead"][0]["decks"] == 4
+    assert after["lead"][0]["decks"] == 5
     assert main(["stats", "cup", *home]) == 0
     assert "records that cannot be read: cup/2" in capsys.readouterr().err
 

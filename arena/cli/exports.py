@@ -168,13 +168,13 @@ def verify_folder(
         output.json(_audit_json(found))
     else:
         for line in found.proved:
-            output.line(f"holds: {line}")
+            output.paragraph(f"holds: {line}")
         if found.difference is None:
             output.line(f"{count(found.matches, 'match', 'matches')}: everything agrees")
             for line in found.unproved:
-                output.line(f"not proved: {line}")
+                output.paragraph(f"not proved: {line}")
         else:
-            output.line(f"does not agree: {found.difference}")
+            output.paragraph(f"does not agree: {found.difference}")
     context.exit(DONE if found.ok else FAILED)
 
 

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ from rich.text import Text
 
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move a cursor, turn the direction of text or show nothing at all."""
+
+COLUMNS = 80
+"""What a line of text fits into on every terminal."""
 
 WIDE = 10_000
 """Columns of a stream that is no terminal: there, rows are for programs and are not folded."""
@@ -56,6 +60,17 @@ def plain_lines(text: str) -> list[str]:
     """Return the lines of a text, each made safe to print; tabs become blanks."""
     lines = text.replace("\r\n", "\n").split("\n")
     return [plain(line.expandtabs(4)) for line in lines]
+
+
+def wrapped(text: str) -> list[str]:
+    """Return a text in lines of 80 columns; a hash or a path is never broken."""
+    return textwrap.wrap(
+        text,
+        COLUMNS,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 class Stream:
@@ -140,6 +155,11 @@ class Output:
         """Print a text of several lines."""
         for line in plain_lines(text):
             self.out.write(f"{line}\n")
+
+    def paragraph(self, text: object) -> None:
+        """Print a result that may be long, on lines of 80 columns; the later ones are indented."""
+        for line in wrapped(plain(text)):
+            self.line(line)
 
     def status(self, text: object) -> None:
         """Print one line about how things are going, on stderr."""

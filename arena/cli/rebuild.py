@@ -10,19 +10,13 @@ import click
 from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.errors import DONE, FAILED
-from arena.cli.output import Column
+from arena.cli.output import plain, wrapped
 from arena.cli.words import count
 from arena.rebuilding import check_records, rebuild
 
 if TYPE_CHECKING:
     from arena.rebuilding import Difference
     from arena.store import Store
-
-COLUMNS = (
-    Column("Rebuilt", fold=True),
-    Column("Results", "right"),
-    Column("SHA-256"),
-)
 
 
 @click.command(
@@ -76,9 +70,9 @@ def rebuild_command(
             {**asdict(found), "differences": [asdict(difference) for difference in differences]}
         )
     else:
-        rows = [(each.name, each.results, each.digest) for each in found.tournaments]
-        rows += [(each.name, each.results, each.digest) for each in found.pools]
-        app.output.table(COLUMNS, rows)
+        for each in (*found.tournaments, *found.pools):
+            app.output.paragraph(f"{each.name}: {count(each.results, 'result')}")
+            app.output.line(f"  {each.digest}")
         app.output.line(f"digest {found.digest}")
     return FAILED if any(not difference.fixed for difference in differences) else DONE
 
@@ -95,7 +89,8 @@ def _check(app: App, store: Store, names: tuple[str, ...], *, fix: bool) -> tupl
 
         differences = check_records(store, names, fix=fix, watch=watch)
     for difference in differences:
-        app.output.status(f"{difference}{'; fixed' if difference.fixed else ''}")
+        for line in wrapped(plain(f"{difference}{'; fixed' if difference.fixed else ''}")):
+            app.output.status(line)
     app.output.status(
         f"{count(len(compared), 'result')} compared with {count(len(compared), 'record')}: "
         f"{count(len(differences), 'difference')}"

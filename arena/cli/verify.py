@@ -66,8 +66,8 @@ def verify(context: click.Context, *, file: Path, seed: bytes | None, as_json: b
             }
         )
     elif difference is None:
-        output.line(f"holds: {verification.proved}")
+        output.paragraph(f"holds: {verification.proved}")
         output.line(f"digest: {verification.digest}")
     else:
-        output.line(f"does not hold: {difference}")
+        output.paragraph(f"does not hold: {difference}")
     context.exit(DONE if verification.ok else FAILED)
