@@ -346,11 +346,15 @@ class _Auditor:
                 place = f"entropy[{number}].entrant"
                 expected = "an entrant of the beginning, after the one before it"
                 differ(TOURNAMENT, place, expected, each.entrant)
-        mixed = f", with the texts of {len(tournament.entropy)} entrants mixed in"
-        self.proved.append(
-            f"the seed is the one committed to: {tournament.commitment}"
-            f"{mixed if tournament.entropy else ''}"
-        )
+        texts = len(tournament.entropy)
+        mixed = f", with the text{'s' if texts > 1 else ''} of {texts} mixed in" if texts else ""
+        if tournament.seed_given:
+            self.proved.append(
+                f"the seed is the one whose SHA-256 is {tournament.commitment}{mixed}; it was "
+                "given by hand, so nothing was committed to"
+            )
+        else:
+            self.proved.append(f"the seed is the one committed to: {tournament.commitment}{mixed}")
 
     # ------------------------------------------------------------------------------- the schedule
 

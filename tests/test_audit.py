@@ -823,6 +823,17 @@ def test_command_tells_what_holds(honest: Path, capsys: pytest.CaptureFixture[st
     assert "not proved: " in said
 
 
+def test_seed_given_by_hand_is_no_commitment(
+    honest: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the organiser chose the seed, the command claims no commitment."""
+    assert json.loads((honest / "tournament.json").read_text())["seed_given"] is True
+    assert main(["tournament", "verify", str(honest)]) == 0
+    said = capsys.readouterr().out
+    assert "given by hand, so nothing was committed to" in said
+    assert "committed to: " not in said
+
+
 def test_command_names_the_first_difference(
     forgery: Forgery, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from arena.audit import audit
 from arena.cli.context import App, Documented, common_options, json_option, pass_app
 from arena.cli.errors import DONE, FAILED
 from arena.cli.options import Whole
+from arena.cli.summary import commitment_words
 from arena.cli.words import count, path_text, size
 from arena.documents import RECORDS
 from arena.export import export
@@ -47,6 +48,7 @@ class Sha256(click.ParamType[str]):
         "folder": "where it was written",
         "head": "hash that stands for all files: publish it",
         "commitment": "SHA-256 of the seed, public from the start",
+        "committed": "false where the organiser chose the seed by hand",
         "files": "how many files there are",
         "matches": "how many of them are records of matches",
         "bytes": "size of all together",
@@ -81,6 +83,7 @@ def export_tournament(
                 "folder": str(exported.folder),
                 "head": exported.head,
                 "commitment": info.commitment,
+                "committed": info.is_committed,
                 "files": exported.files,
                 "matches": exported.matches,
                 "bytes": exported.size,
@@ -92,7 +95,7 @@ def export_tournament(
             "folder": path_text(exported.folder),
             "files": f"{exported.files}, {size(exported.size)}",
             "matches": exported.matches,
-            "commitment": info.commitment,
+            "commitment": commitment_words(info),
             "head": exported.head,
         }
     )
