@@ -27,6 +27,7 @@ from arena.differences import (
     differ,
     fitting,
     place_of,
+    reason_of,
     shown,
 )
 from arena.documents import (
@@ -390,7 +391,7 @@ class _Auditor:
             # What has not begun may have too few entrants for any match.
             if tournament.seed is None and tournament.stopped is None:
                 return False
-            differ(TOURNAMENT, "", "settings of a tournament", in_words(error))
+            differ(TOURNAMENT, "", "settings of a tournament", reason_of(error))
         if not endless and tournament.stopped is not None:
             expected = f"null, for a {tournament.tournament_format} ends by itself"
             differ(TOURNAMENT, "stopped", expected, tournament.stopped)

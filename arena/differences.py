@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from arena.errors import ArenaError
+from referee.record import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +68,12 @@ def fitting(file: str) -> Iterator[None]:
     try:
         yield
     except UNFIT as error:
-        differ(file, "", "values that fit together", shown(str(error)))
+        differ(file, "", "values that fit together", reason_of(error))
+
+
+def reason_of(error: Exception) -> str:
+    """Return in words why values were refused: the error's own, unless they are Python's."""
+    return str(error) if isinstance(error, ArenaError | ValueError) else in_words(error)
 
 
 def compare(file: str, place: str, expected: object, found: object) -> None:

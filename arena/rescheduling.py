@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from arena import formats
@@ -41,11 +40,9 @@ def rescheduled(
         NotFoundError: There is no such format.
     """
     plan = plan_of(tournament, seed)
-    # Without changes nothing is counted one by one.
-    for each in (replace(plan, changes=()), plan):
-        number = formats.expected_matches(tournament.tournament_format, each)
-        if number is not None and number > MOST:
-            raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
+    number = formats.expected_matches(tournament.tournament_format, plan)
+    if number is not None and number > MOST:
+        raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
     made = formats.schedule(tournament.tournament_format, plan, results_of(schedule, totals))
     held = {each.match: each.state for each in schedule.pairings}
     pairings = sorted(made.pairings, key=lambda pairing: pairing.number)
@@ -81,7 +78,7 @@ def is_endless(tournament: PublishedTournament) -> bool:
         NotFoundError: There is no such format.
     """
     # How many matches there are is no matter of lots.
-    plan = replace(plan_of(tournament, bytes(SEED_BYTES)), changes=())
+    plan = plan_of(tournament, bytes(SEED_BYTES))
     return formats.expected_matches(tournament.tournament_format, plan) is None
 
 

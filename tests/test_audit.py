@@ -1073,9 +1073,7 @@ def test_differences_are_told_in_words(forgery: Forgery, text: str) -> None:
         forgery.path(name).write_bytes(before)
 
 
-def test_endless_schedule_is_not_counted_match_by_match(changing: Path, tmp_path: Path) -> None:
-    """Settings that make more matches than any tournament has are refused at once."""
-    forgery = Forgery(changing, tmp_path / "forged")
-    forgery.edit("tournament.json", lambda value: value.update(rounds=1_000_000))
-
-    assert "at most" in check_named(forgery, "schedule.json", "").found
+def test_report_fits_a_terminal(changing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report stands on lines of 80 columns."""
+    assert main(["tournament", "verify", str(changing)]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

@@ -300,3 +300,13 @@ def test_damaged_result_is_told_in_a_line(
     assert "cup/2: what is stored of it is damaged" in said
     assert main(["rebuild", "--records", "--fix", *home]) == 0
     assert main(["rebuild", *home]) == 0
+
+
+def test_lines_fit_a_terminal(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """Differences and digests stand on lines of 80 columns."""
+    home = ["--home", str(store.home.path)]
+    change(store, Match, 2, seats="1 0")
+
+    assert main(["rebuild", "--records", *home]) == 1
+    out, err = capsys.readouterr()
+    assert max(map(len, (out + err).splitlines())) <= 80
