@@ -103,12 +103,13 @@ class Estimate:
 
     Attributes:
         mean: The exact mean over all its deals.
-        half_width: Half the 95% interval around it; None where one deck tells nothing of it.
+        half_width: Half the 95% interval around it; None where one deck, or decks that all scored
+            alike, tell nothing of it.
         superiority: The likelihood that its true score is above 0; None likewise.
         decks: How many decks, each over all its rotations, the interval rests on.
         deals: How many deals they are.
         mirroring: The interval's width as a part of what as many unmirrored deals would give
-            (below 1 where mirroring helped); None where nothing was mirrored or nothing varied.
+            (below 1 where mirroring helped); None where nothing was mirrored or no deck differed.
     """
 
     mean: Fraction
@@ -215,6 +216,6 @@ def deal_scores(match: PlayedMatch, label: str) -> Decks:
 
 
 def _ratio(mirrored: Spread | None, single: Spread | None) -> float | None:
-    if mirrored is None or single is None or not single.variance:
+    if mirrored is None or single is None:
         return None
     return mirrored.half_width / single.half_width

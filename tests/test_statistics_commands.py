@@ -196,6 +196,23 @@ def test_statistics_are_printed_in_parts(
     assert list(meetings[0]) == list(read(capsys, "stats", "cup", *home)["meetings"][0])
 
 
+def test_matches_that_are_the_unit_are_called_so(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a whole match is one observation no column speaks of deals or decks."""
+    with Store.open(Home(Path(home[1]))) as store, store.write() as session:
+        row = session.get_one(Tournament, 1)
+        row.match_format = "native"
+        session.add(row)
+
+    bots, meetings, *_ = printed(capsys, "stats", "cup", *home).split("\n\n")
+    for part in (bots, meetings, printed(capsys, "tournament", "show", "cup", *home)):
+        assert "Per match" in part
+        assert "Matches" in part
+        assert "Per deal" not in part
+        assert "Decks" not in part
+
+
 def test_a_lost_record_costs_only_what_it_held(
     home: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
