@@ -24,7 +24,7 @@ from arena.ratings import (
     tie_groups,
     with_parameters,
 )
-from arena.stats import PlayedMatch
+from arena.stats import PlayedMatch, by_pairs
 
 NEW = Skill(25.0, 25.0 / 3)
 
@@ -164,6 +164,33 @@ def test_pairs_are_rated_as_teams() -> None:
     skills = {rating.entrant: rating.skill for rating in ratings}
 
     assert skills["a"] == skills["c"] > NEW > skills["b"] == skills["d"]
+
+
+@pytest.mark.parametrize("name", sorted(RATINGS))
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0), (0, 0)])
+def test_a_bot_that_is_its_own_partner_is_a_team_of_two(name: str, ranks: tuple[int, int]) -> None:
+    """Two copies are rated as two bots of their skill, and the bot gets the mean of both."""
+    system = RATINGS[name]
+    score = ranks[1] - ranks[0]
+    played = match(0, "abac", [score, -score, score, -score], (0, 1, 0, 1))
+
+    mine, theirs = system.update([[NEW, NEW], [NEW, NEW]], ranks)
+    rated = {rating.entrant: rating for rating in fold([played], system)}
+
+    assert rated["a"].skill == mine[0] == mine[1]
+    assert (rated["b"].skill, rated["c"].skill) == theirs
+    assert [rated[label].games for label in "abc"] == [1, 1, 1]
+
+
+def test_a_pair_of_copies_is_one_bot_by_pairs() -> None:
+    """In the table by pairs a pair is rated as a bot that plays alone."""
+    played = match(0, "abab", [1, -1, 1, -1], (0, 1, 0, 1))
+
+    (pairs,) = by_pairs([played])
+    rated = {rating.entrant: rating.skill for rating in fold([pairs], TrueSkill())}
+
+    (winner,), (loser,) = TrueSkill().update([[NEW], [NEW]], [0, 1])
+    assert rated == {"a+a": winner, "b+b": loser}
 
 
 def test_long_streaks_stay_finite() -> None:
