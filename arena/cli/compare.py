@@ -59,7 +59,7 @@ FIELDS = {
     "elo": "Elo by deals won and half of those drawn, null if infinite",
     "elo_half_width": "half of its 95% interval over decks, or null",
     "normalised_elo": "normalised Elo by the score per deck, or null",
-    "normalised_elo_half_width": "half of its 95% interval",
+    "normalised_elo_half_width": "half of its 95% interval over decks, or null",
     "sprt.elo0": "normalised Elo of H0",
     "sprt.elo1": "normalised Elo of H1",
     "sprt.alpha": "how often H1 may be accepted wrongly",
@@ -245,7 +245,7 @@ def lines(standing: Comparison, variant: str) -> list[str]:
         ),
         (
             f"Elo: {elo:.2f} +/- {interval(elo_margin, 2)}, "
-            f"nElo: {interval(normalised, 2)} +/- {normalised_margin:.2f}"
+            f"nElo: {interval(normalised, 2)} +/- {interval(normalised_margin, 2)}"
         ),
         (
             f"LOS: {percent_of(per_deal.superiority, 2)}, "
