@@ -109,6 +109,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise RefusedError("pool is no list of tables", "write [[pool]] above each")
     for pool in pools:
         _check(pool, _POOL)
+        if "rules" in pool and "variant" not in pool:
+            raise RefusedError(
+                "a [[pool]] has rules but no variant", "name the variant they change"
+            )
     return settings
 
 
