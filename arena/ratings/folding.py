@@ -51,7 +51,8 @@ def fold(
         The ratings, best first; bots shown with equal ratings by their names.
 
     Raises:
-        RefusedError: Two matches have the same number.
+        RefusedError: Two matches have the same number, or the parameters of the system are so far
+            out that a result cannot be computed.
     """
     ordered = _in_order(matches)
     skills: dict[str, Skill] = defaultdict(system.start)
@@ -69,7 +70,8 @@ def changes(matches: Iterable[PlayedMatch], system: RatingSystem) -> Iterator[Ch
     """Yield what each match did to the skill of each of its bots, in the order of the schedule.
 
     Raises:
-        RefusedError: Two matches have the same number.
+        RefusedError: Two matches have the same number, or the parameters of the system are so far
+            out that a result cannot be computed.
     """
     skills: dict[str, Skill] = defaultdict(system.start)
     for match in _in_order(matches):
@@ -149,7 +151,13 @@ def _in_order(matches: Iterable[PlayedMatch]) -> list[PlayedMatch]:
 
 def _rate(match: PlayedMatch, system: RatingSystem, skills: dict[str, Skill]) -> None:
     before = [[skills[label] for label in lineup] for lineup in match.lineups]
-    after = system.update(before, match.ranks)
+    try:
+        after = system.update(before, match.ranks)
+    except ArithmeticError as error:
+        raise RefusedError(
+            f"result {match.number} is beyond what can be rated with these parameters",
+            "choose beta, tau and draw_probability or kappa nearer to their defaults",
+        ) from error
     for lineup, lineup_skills in zip(match.lineups, after, strict=True):
         skills.update(zip(lineup, lineup_skills, strict=True))
     if match.lineups is not match.teams:
