@@ -71,7 +71,24 @@ def test_rankings_are_the_same_in_every_form(
             f"{row['margin']:.2f}",
         ]
         assert row["rating"] == row["mu"] - 3 * row["sigma"]
-    assert text[-1].startswith("trueskill over 2 matches: mu 25, sigma 8.333, beta 4.167, ")
+    assert text[-2].startswith("trueskill over 2 matches: mu 25, sigma 8.333, beta 4.167, ")
+
+
+def test_sentences_fit_a_narrow_terminal(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line of parameters and that of luck are broken before the eightieth column."""
+    for words in (["rankings"], ["stats", "cup"]):
+        lines = printed(capsys, *words, *home).splitlines()
+        assert max(map(len, lines)) <= 80
+
+
+def test_a_parameter_is_not_rounded_to_what_it_must_not_be(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A probability just below 1 is not told as 1."""
+    text = printed(capsys, "rankings", "--draw-probability", "0.999999999999", *home)
+    assert "draw_probability 0.999999999999" in text
 
 
 def test_two_forms_at_once_are_a_usage_error(

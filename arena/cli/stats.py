@@ -11,7 +11,7 @@ from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import unit_titles
-from arena.cli.words import count, interval, percent_of, signed
+from arena.cli.words import count, interval, percent_of, signed, wrapped
 from arena.tournament_stats import tournament_statistics
 
 if TYPE_CHECKING:
@@ -121,10 +121,12 @@ def _print(output: Output, found: TournamentStatistics) -> None:
     _print_places(output, found)
     if found.luck is not None:
         output.line()
-        output.line(
-            f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's score "
-            f"is in the cards (standard deviation {found.luck.deviation:.2f}, "
-            f"{count(found.luck.decks, 'deck')})"
+        output.lines(
+            wrapped(
+                f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's "
+                f"score is in the cards (standard deviation {found.luck.deviation:.2f}, "
+                f"{count(found.luck.decks, 'deck')})"
+            )
         )
     if found.missing:
         output.status(f"records that cannot be read: {', '.join(found.missing)}")
