@@ -254,5 +254,6 @@ def _half_points(score: Fraction) -> int:
 
 def _elo(share: float) -> float:
     if 0 < share < 1:
-        return -400 * math.log10(1 / share - 1)
+        # Without the sum a level score would be -0.
+        return -400 * math.log10(1 / share - 1) + 0.0
     return math.copysign(math.inf, share - 1 / 2)

@@ -254,6 +254,22 @@ def test_other_words_are_usage_errors(words: str, reason: str) -> None:
         SprtWords().convert(words, None, None)
 
 
+def test_a_mistyped_word_without_quotes_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """What stands among the words of the test is taken for one of them, not for a bot."""
+    assert main(["compare", "new", "old", "--sprt", "elo0=0", "elo2=10"]) == 2
+    assert "'elo2=10' is not one of elo0= elo1= alpha= beta=" in capsys.readouterr().err
+
+
+def test_level_bots_are_told_without_signs_of_their_own() -> None:
+    """Decks that all end level give Elo 0, not -0, and no ratio of decks won to lost."""
+    found = standing((0, 0, 9, 0, 0))
+
+    said = lines(found, "bura")
+    assert said[1].startswith("Elo: 0.00 +/-")
+    assert said[2] == "LOS: -, DrawRatio: 100.00%, DecksRatio: -"
+    assert lines(standing((0, 0, 0, 0, 9)), "bura")[2].endswith("DecksRatio: inf")
+
+
 def test_more_than_two_sides_are_refused() -> None:
     """Three against each other are no comparison; two pairs are."""
     check_two_sides(2, ())
