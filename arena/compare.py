@@ -20,7 +20,7 @@ from arena.sprt import ELO_PER_DEVIATION, Verdict
 from arena.stats import estimate, pair_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from arena.home import Home
@@ -137,16 +137,14 @@ class Comparison:
         return _elo(mean), (_elo(mean + half_width) - _elo(mean - half_width)) / 2
 
     @property
-    def normalised_elo(self) -> tuple[float | None, float]:
+    def normalised_elo(self) -> tuple[float | None, float | None]:
         """Normalised Elo by the score per deck, and half its 95% interval; None without spread."""
-        mean = math.fsum(self.scores) / len(self.scores)
-        variance = math.fsum((score - mean) ** 2 for score in self.scores) / len(self.scores)
-        half_width = student_quantile((1 + CONFIDENCE) / 2, math.inf) / math.sqrt(self.deals)
-        deviations = mean / math.sqrt(variance * self.rotations) if variance else None
-        return (
-            None if deviations is None else ELO_PER_DEVIATION * deviations,
-            ELO_PER_DEVIATION * half_width,
-        )
+        if len(set(self.scores)) == 1:
+            return None, None
+        deviations, error = _deviations([float(score) for score in self.scores])
+        unit = ELO_PER_DEVIATION / math.sqrt(self.rotations)
+        quantile = student_quantile((1 + CONFIDENCE) / 2, len(self.scores) - 1)
+        return unit * deviations, unit * quantile * error
 
 
 def compare(
@@ -234,11 +232,28 @@ def _lead(scores: tuple[Fraction, ...], signs: list[int]) -> Fraction:
     return lead / len(scores)
 
 
+def _deviations(units: Sequence[float]) -> tuple[float, float]:
+    """Return how many standard deviations the mean is above 0, and its standard error.
+
+    The error is that of the delta method: the deviation is estimated too, which counts the more
+    the further the mean is from 0, and less or more as the units are skewed.
+    """
+    mean = math.fsum(units) / len(units)
+    second, third, fourth = (
+        math.fsum((unit - mean) ** power for unit in units) / len(units) for power in (2, 3, 4)
+    )
+    found = mean / math.sqrt(second)
+    skewness, kurtosis = third / second**1.5, fourth / second**2
+    variance = 1 - skewness * found + (kurtosis - 1) / 4 * found**2
+    return found, math.sqrt(max(0.0, variance) / len(units))
+
+
 def _half_points(score: Fraction) -> int:
     return 1 + (score > 0) - (score < 0)
 
 
 def _elo(share: float) -> float:
     if 0 < share < 1:
-        return -400 * math.log10(1 / share - 1)
+        # Without the sum a level score would be -0.
+        return -400 * math.log10(1 / share - 1) + 0.0
     return math.copysign(math.inf, share - 1 / 2)

@@ -71,7 +71,7 @@ class SeatAdvantage:
     Attributes:
         place: 0 for the seat itself, 1 for the next to play, and so on.
         mean: Mean score per deal of who sat there.
-        half_width: Half its 95% interval over decks; None with a single deck.
+        half_width: Half its 95% interval over decks; None if decks all scored alike.
         decks: How many decks it rests on.
     """
 

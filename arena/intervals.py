@@ -28,19 +28,20 @@ class Spread(NamedTuple):
 
     def superiority(self, mean: float) -> float:
         """Return how likely it is that the true mean is above 0, given the one observed."""
-        if not self.variance:
-            return (mean > 0) + (mean == 0) / 2
         return student_below(mean / math.sqrt(self.variance), self.freedom)
 
 
 def interval(units: Sequence[float]) -> tuple[float, float | None]:
-    """Return the mean of independent units and half its 95% interval (None for one unit)."""
+    """Return the mean of independent units and half its 95% interval; see `spread_of` for None."""
     spread = spread_of([units])
     return math.fsum(units) / len(units), None if spread is None else spread.half_width
 
 
 def spread_of(strata: Sequence[Sequence[float]]) -> Spread | None:
-    """Return how well the mean of all units is known; None for a single unit.
+    """Return how well the mean of all units is known.
+
+    None for a single unit, and where nothing varies: units that are all equal, within each of
+    their strata, tell nothing of what else could have been.
 
     Args:
         strata: Units that differ by chance only, apart from others; none is empty. The degrees of
@@ -55,7 +56,7 @@ def spread_of(strata: Sequence[Sequence[float]]) -> Spread | None:
     parts = [_variance(stratum) * len(stratum) / total**2 for stratum in strata]
     variance = math.fsum(parts)
     if not variance:
-        return Spread(0.0, float(total - len(strata)))
+        return None
     squares = math.fsum(
         (part / variance) ** 2 / (len(stratum) - 1)
         for part, stratum in zip(parts, strata, strict=True)
@@ -93,6 +94,9 @@ def student_below(t: float, freedom: float) -> float:
 
 
 def _variance(units: Sequence[float]) -> float:
+    if min(units) == max(units):
+        # The mean of equal numbers may be off by their last digit.
+        return 0.0
     mean = math.fsum(units) / len(units)
     return math.fsum((unit - mean) ** 2 for unit in units) / (len(units) - 1)
 

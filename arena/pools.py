@@ -6,6 +6,7 @@ it is stored with the results: change the file, and all ratings are what they wo
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -109,6 +110,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise RefusedError("pool is no list of tables", "write [[pool]] above each")
     for pool in pools:
         _check(pool, _POOL)
+        if "rules" in pool and "variant" not in pool:
+            raise RefusedError(
+                "a [[pool]] has rules but no variant", "name the variant they change"
+            )
     return settings
 
 
@@ -135,7 +140,14 @@ def _is_texts(value: object) -> bool:
 
 
 def _is_numbers(value: object) -> bool:
-    return isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    # A whole number of TOML may be too large for a float.
+    return isinstance(value, float) or abs(value) <= sys.float_info.max
 
 
 _FORMS = {

@@ -30,6 +30,9 @@ ELO_PER_DEVIATION = 800 / math.log(10)
 HIGHEST_ELO = 100
 """Of a hypothesis; what differs by more shows without a test."""
 
+LEAST_SPAN = 0.5
+"""Between the hypotheses: about a million decks, more than a comparison may play."""
+
 _UNSEEN = 1e-3
 _ROUNDS = 50
 _CLOSE = 1e-9
@@ -69,6 +72,11 @@ class Sprt:
             raise RefusedError(
                 f"elo0={self.elo0:g} elo1={self.elo1:g}",
                 f"expected elo0 below elo1, both from -{HIGHEST_ELO} to {HIGHEST_ELO}",
+            )
+        if self.elo1 - self.elo0 < LEAST_SPAN:
+            raise RefusedError(
+                f"elo0={self.elo0:g} elo1={self.elo1:g} would hardly ever end",
+                f"expected elo1 at least {LEAST_SPAN} above elo0",
             )
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 1 / 2:

@@ -41,7 +41,9 @@ class PlayedMatch:
             deck with one leg: its final scores.
         sides: The side of each entrant, as small numbers; empty if each plays for itself.
         faults: For each fault the committing entrant's place in `entrants` and its kind.
+        is_by_pairs: Whether a label stands for a whole side, which then counts as one bot.
         teams: The labels of each side once, sides in the order of their first seat.
+        lineups: The same with a label for each copy of a bot; a side that is one bot has one.
         totals: Each side's total score, in the order of `teams`.
         ranks: Each side's place, 0 for the best, in the same order; equal totals share one.
     """
@@ -51,8 +53,10 @@ class PlayedMatch:
     decks: tuple[tuple[tuple[Fraction, ...], ...], ...]
     sides: tuple[int, ...] = ()
     faults: tuple[tuple[int, str], ...] = ()
+    is_by_pairs: bool = False
 
     teams: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
+    lineups: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
     totals: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
     ranks: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
@@ -74,6 +78,7 @@ class PlayedMatch:
         best_first = sorted(set(totals), reverse=True)
         object.__setattr__(self, "ranks", tuple(map(best_first.index, totals)))
         self._check_teams()
+        object.__setattr__(self, "lineups", self._lineups())
 
     def _total(self, place: int) -> Fraction:
         if not self.decks or len({len(legs) for legs in self.decks}) > 1 or not self.decks[0]:
@@ -81,6 +86,14 @@ class PlayedMatch:
         if any(len(scores) != len(self.entrants) for legs in self.decks for scores in legs):
             raise self._error("expected a score for every entrant")
         return sum((deal[place] for legs in self.decks for deal in legs), start=Fraction())
+
+    def _lineups(self) -> tuple[tuple[str, ...], ...]:
+        if self.is_by_pairs or sum(map(len, self.teams)) == len(self.entrants):
+            return self.teams
+        copies = Counter(self.entrants)
+        return tuple(
+            tuple(label for label in team for _ in range(copies[label])) for team in self.teams
+        )
 
     def _check_teams(self) -> None:
         if len(self.teams) < 2:  # noqa: PLR2004 - a meeting needs two
@@ -103,12 +116,13 @@ class Estimate:
 
     Attributes:
         mean: The exact mean over all its deals.
-        half_width: Half the 95% interval around it; None where one deck tells nothing of it.
+        half_width: Half the 95% interval around it; None where one deck, or decks that all scored
+            alike, tell nothing of it.
         superiority: The likelihood that its true score is above 0; None likewise.
         decks: How many decks, each over all its rotations, the interval rests on.
         deals: How many deals they are.
         mirroring: The interval's width as a part of what as many unmirrored deals would give
-            (below 1 where mirroring helped); None where nothing was mirrored or nothing varied.
+            (below 1 where mirroring helped); None where nothing was mirrored or no deck differed.
     """
 
     mean: Fraction
@@ -144,7 +158,8 @@ def _by_pair(match: PlayedMatch) -> PlayedMatch:
     partners = defaultdict(list)
     for label, side in zip(match.entrants, match.sides, strict=True):
         partners[side].append(label)
-    return replace(match, entrants=tuple(pair_label(partners[side]) for side in match.sides))
+    labels = tuple(pair_label(partners[side]) for side in match.sides)
+    return replace(match, entrants=labels, is_by_pairs=True)
 
 
 def balance(matches: Iterable[PlayedMatch], label: str) -> Balance:
@@ -215,6 +230,6 @@ def deal_scores(match: PlayedMatch, label: str) -> Decks:
 
 
 def _ratio(mirrored: Spread | None, single: Spread | None) -> float | None:
-    if mirrored is None or single is None or not single.variance:
+    if mirrored is None or single is None:
         return None
     return mirrored.half_width / single.half_width

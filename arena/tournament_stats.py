@@ -42,7 +42,8 @@ class TournamentStatistics:
 
     Attributes:
         tournament: Its name.
-        bots: Every entrant, in the order of the schedule.
+        match_format: How deals add up to a match; only in a series is a deal or deck the unit.
+        bots: Every entrant once, in the order of the schedule.
         table: The meetings of each bot with each, in the same order both ways; None where two
             never met.
         pairs: Of a game of pairs the same by pairs: their labels, and their table.
@@ -55,6 +56,7 @@ class TournamentStatistics:
     """
 
     tournament: str
+    match_format: str
     bots: tuple[BotStatistics, ...]
     table: tuple[tuple[Meeting | None, ...], ...]
     pairs: tuple[str, ...]
@@ -74,12 +76,13 @@ def tournament_statistics(store: Store, name: str) -> TournamentStatistics:
     """
     info = queries.tournament(store, name)
     matches = queries.played_matches(store, info.name)
-    labels = [entrant.name for entrant in info.entrants]
+    labels = list(dict.fromkeys(entrant.name for entrant in info.entrants))
     deals, missing = _deals(queries.matches(store, info.name))
     paired = by_pairs(matches) if info.rules.sides == "pairs" else ()
     pairs = list(dict.fromkeys(label for match in paired for label in match.entrants))
     return TournamentStatistics(
         tournament=info.name,
+        match_format=info.match_format,
         bots=tuple(
             BotStatistics(
                 entrant=label,

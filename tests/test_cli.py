@@ -547,7 +547,7 @@ def test_play_prints_the_result_with_its_interval(
     said = json.loads(capsys.readouterr().out)
     assert [bot["name"] for bot in said["bots"]] == ["first#1", "first#2"]
     assert [bot["score"] for bot in said["bots"]] == [0, 0]
-    assert said["bots"][0]["half_width"] == 0
+    assert said["bots"][0]["half_width"] is None
     assert said["deals"] == 8
     printed = {name for name in keys(said) if not name.startswith("rules.")}
     assert printed - {"faults[]"} <= set(documented(["play"]))

@@ -57,6 +57,23 @@ def test_rules_of_a_pool_are_those_played(home: Home) -> None:
     assert rating_of(home, pool) == ("openskill", OpenSkill(kappa=0.001))
 
 
+def test_rules_without_a_variant_are_refused(tmp_path: Path) -> None:
+    """Options change a variant: alone they would say nothing, and are not taken for all pools."""
+    (tmp_path / FILE).write_text('[[pool]]\nrules = ["target=41"]\nrating = "openskill"\n', "utf-8")
+
+    with pytest.raises(ArenaError, match="rules but no variant; name the variant"):
+        rating_of(Home(tmp_path), POOL)
+
+
+@pytest.mark.parametrize("number", ["1e200", f"1{'0' * 400}", "nan"])
+def test_numbers_beyond_all_bounds_are_refused(tmp_path: Path, number: str) -> None:
+    """A parameter too large to compute with is refused in one line that names file and key."""
+    (tmp_path / FILE).write_text(f"[trueskill]\nbeta = {number}\n", "utf-8")
+
+    with pytest.raises(ArenaError, match=rf"{FILE}: (beta is|trueskill is .*beta)"):
+        rating_of(Home(tmp_path), POOL)
+
+
 def test_the_command_line_goes_first(home: Home) -> None:
     """What is asked for replaces what the file says, and only that."""
     wish = Wish(parameters={"beta": 1.0})

@@ -24,7 +24,7 @@ from arena.ratings import (
     tie_groups,
     with_parameters,
 )
-from arena.stats import PlayedMatch
+from arena.stats import PlayedMatch, by_pairs
 
 NEW = Skill(25.0, 25.0 / 3)
 
@@ -166,6 +166,42 @@ def test_pairs_are_rated_as_teams() -> None:
     assert skills["a"] == skills["c"] > NEW > skills["b"] == skills["d"]
 
 
+@pytest.mark.parametrize("name", sorted(RATINGS))
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0), (0, 0)])
+def test_a_bot_that_is_its_own_partner_is_a_team_of_two(name: str, ranks: tuple[int, int]) -> None:
+    """Two copies are rated as two bots of their skill, and the bot gets the mean of both."""
+    system = RATINGS[name]
+    score = ranks[1] - ranks[0]
+    played = match(0, "abac", [score, -score, score, -score], (0, 1, 0, 1))
+
+    mine, theirs = system.update([[NEW, NEW], [NEW, NEW]], ranks)
+    rated = {rating.entrant: rating for rating in fold([played], system)}
+
+    assert rated["a"].skill == mine[0] == mine[1]
+    assert (rated["b"].skill, rated["c"].skill) == theirs
+    assert [rated[label].games for label in "abc"] == [1, 1, 1]
+
+
+def test_a_pair_of_copies_is_one_bot_by_pairs() -> None:
+    """In the table by pairs a pair is rated as a bot that plays alone."""
+    played = match(0, "abab", [1, -1, 1, -1], (0, 1, 0, 1))
+
+    (pairs,) = by_pairs([played])
+    rated = {rating.entrant: rating.skill for rating in fold([pairs], TrueSkill())}
+
+    (winner,), (loser,) = TrueSkill().update([[NEW], [NEW]], [0, 1])
+    assert rated == {"a+a": winner, "b+b": loser}
+
+
+def test_what_cannot_be_computed_is_refused_in_one_line() -> None:
+    """Where sums overflow after all, the result and what to change are named."""
+    system = TrueSkill(mu=0, sigma=1, beta=0.01, tau=100, draw_probability=1e-12)
+    streak = [match(number, "abcd", [3, 2, 2, 1]) for number in range(2)]
+
+    with pytest.raises(RefusedError, match="result 1 is beyond what can be rated"):
+        fold(streak, system)
+
+
 def test_long_streaks_stay_finite() -> None:
     """Four thousand wins in a row give finite ratings that still move the right way."""
     system = TrueSkill()
@@ -224,13 +260,19 @@ def test_parameters_belong_to_the_system() -> None:
 @pytest.mark.parametrize(
     ("parameter", "value", "reason"),
     [
-        ("draw_probability", 0.0, "draw probability 0.0"),
-        ("draw_probability", 1.0, "draw probability 1.0"),
-        ("draw_probability", math.nan, "draw probability nan"),
-        ("sigma", 0.0, "sigma above 0"),
-        ("sigma", math.inf, "finite"),
-        ("beta", 0.0, "beta above 0"),
-        ("tau", -1.0, "finite"),
+        ("draw_probability", 0.0, "draw_probability is 0"),
+        ("draw_probability", 1.0, "draw_probability is 1"),
+        ("draw_probability", math.nan, "draw_probability is nan"),
+        ("sigma", 0.0, "sigma is 0; expected from 0.001"),
+        ("sigma", math.inf, "sigma is inf"),
+        ("beta", 0.0, "beta is 0; expected from 0.0833"),
+        ("beta", 1e200, "beta is 1e.200"),
+        ("beta", 1e154, "beta is 1e.154"),
+        ("beta", 1e-200, "beta is 1e-200"),
+        ("beta", math.nan, "beta is nan"),
+        ("tau", -1.0, "tau is -1; expected from 0"),
+        ("tau", 1e200, "tau is 1e.200; expected from 0 to 833.3"),
+        ("mu", 1e6, "mu is 1e.06"),
     ],
 )
 def test_impossible_parameters_are_refused(parameter: str, value: float, reason: str) -> None:
@@ -415,7 +457,9 @@ def test_unknown_parameters_are_refused() -> None:
         with_parameters("openskill", {"draw_probability": 0.1})
 
 
-@pytest.mark.parametrize(("parameter", "value"), [("kappa", 0.0), ("beta", -1.0), ("mu", math.inf)])
+@pytest.mark.parametrize(
+    ("parameter", "value"), [("kappa", 0.0), ("beta", -1.0), ("beta", 1e200), ("mu", math.inf)]
+)
 def test_impossible_parameters_of_openskill_are_refused(parameter: str, value: float) -> None:
     """Parameters under which some result could not be rated are refused."""
     with pytest.raises(RefusedError):

@@ -114,6 +114,11 @@ def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert by_pairs["anna@1+boris@1"]["per_deal"] == anna["per_deal"]
     ratings = {row["name"]: row["rating"] for row in shown["table"]}
     assert ratings["anna@1"] == ratings["boris@1"]
+    assert main(["stats", "fixed", "--json", "--home", str(home)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sorted(row["name"] for row in told["bots"]) == ["anna@1", "boris@1", "clara@1"]
+    assert len({(row["name"], row["opponent"]) for row in told["meetings"]}) == 4
+    assert len(told["meetings"]) == 4
 
 
 def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,24 @@ def test_rankings_are_the_same_in_every_form(
             f"{row['margin']:.2f}",
         ]
         assert row["rating"] == row["mu"] - 3 * row["sigma"]
-    assert text[-1].startswith("trueskill over 2 matches: mu 25, sigma 8.333, beta 4.167, ")
+    assert text[-2].startswith("trueskill over 2 matches: mu 25, sigma 8.333, beta 4.167, ")
+
+
+def test_sentences_fit_a_narrow_terminal(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line of parameters and that of luck are broken before the eightieth column."""
+    for words in (["rankings"], ["stats", "cup"]):
+        lines = printed(capsys, *words, *home).splitlines()
+        assert max(map(len, lines)) <= 80
+
+
+def test_a_parameter_is_not_rounded_to_what_it_must_not_be(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A probability just below 1 is not told as 1."""
+    text = printed(capsys, "rankings", "--draw-probability", "0.999999999999", *home)
+    assert "draw_probability 0.999999999999" in text
 
 
 def test_two_forms_at_once_are_a_usage_error(
@@ -194,6 +211,23 @@ def test_statistics_are_printed_in_parts(
     assert places == sorted(places)
     assert [row["name"] for row in meetings] == ["anna@1", "boris@1"]
     assert list(meetings[0]) == list(read(capsys, "stats", "cup", *home)["meetings"][0])
+
+
+def test_matches_that_are_the_unit_are_called_so(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a whole match is one observation no column speaks of deals or decks."""
+    with Store.open(Home(Path(home[1]))) as store, store.write() as session:
+        row = session.get_one(Tournament, 1)
+        row.match_format = "native"
+        session.add(row)
+
+    bots, meetings, *_ = printed(capsys, "stats", "cup", *home).split("\n\n")
+    for part in (bots, meetings, printed(capsys, "tournament", "show", "cup", *home)):
+        assert "Per match" in part
+        assert "Matches" in part
+        assert "Per deal" not in part
+        assert "Decks" not in part
 
 
 def test_a_lost_record_costs_only_what_it_held(

@@ -195,14 +195,17 @@ def test_one_deck_has_no_interval() -> None:
 
 def test_the_unit_is_the_deck_over_its_rotations() -> None:
     """Luck that a rotation cancels does not widen the interval; the other seat sees the same."""
-    match = duel([2, -1], [1, 0], [-1, 2], [0, 1])
+    match = duel([2, -1], [1, 0], [-1, 2], [0, 2])
     first, second = score_per_deal([match], "a"), score_per_deal([match], "b")
 
     assert first is not None
     assert second is not None
-    assert (first.mean, first.half_width, first.mirroring) == (Fraction(1, 2), 0.0, 0.0)
+    assert first.mean == Fraction(5, 8)
+    assert first.half_width is not None
+    assert first.half_width < (interval([2.0, -1.0, 1.0, 0.0, -1.0, 2.0, 0.0, 2.0])[1] or 0) / 2
     assert (first.decks, first.deals) == (4, 8)
     assert second.mean == -first.mean
+    assert second.half_width == first.half_width
 
 
 def test_mirroring_is_the_width_beside_unmirrored_deals() -> None:
@@ -231,16 +234,17 @@ def test_unmirrored_matches_have_no_mirroring() -> None:
 
 
 def test_strength_of_opponents_is_no_spread() -> None:
-    """Scores constant against each opponent leave no doubt, however far apart they are."""
+    """Only what varies against the same opponent counts, however far apart opponents are."""
     matches = [
-        duel([2, 2], [2, 2], number=0, entrants=("a", "b")),
-        duel([-1, -1], [-1, -1], number=1, entrants=("c", "a")),
+        duel([2, 3], [2, 2], number=0, entrants=("a", "b")),
+        duel([-50, -51], [-50, -50], number=1, entrants=("c", "a")),
     ]
     estimate = score_per_deal(matches, "a")
 
     assert estimate is not None
-    assert estimate.mean == Fraction(3, 2)
-    assert estimate.half_width == 0.0
+    assert estimate.mean == Fraction(105, 4)
+    assert estimate.half_width is not None
+    assert estimate.half_width < 1
 
 
 def test_single_decks_against_several_opponents_are_taken_together() -> None:
@@ -385,16 +389,21 @@ def test_superiority_agrees_with_the_interval() -> None:
     assert spread.superiority(0.0) == 0.5
 
 
-def test_superiority_without_spread_is_sure() -> None:
-    """Scores that never vary leave no doubt of who is ahead, and none of a level."""
-    ahead, behind, level = (
-        score_per_deal([duel([score, score], [score, score])], "a") for score in (1, -1, 0)
-    )
+@pytest.mark.parametrize("decks", [2, 3, 200])
+@pytest.mark.parametrize("score", [1, 0, -7])
+def test_decks_that_all_score_alike_tell_of_no_spread(score: int, decks: int) -> None:
+    """Equal observations are no certainty: they give no interval and no superiority."""
+    estimate = score_per_deal([duel(*[[score, score]] * decks)], "a")
 
-    assert ahead is not None
-    assert behind is not None
-    assert level is not None
-    assert [ahead.superiority, behind.superiority, level.superiority] == [1, 0, 0.5]
+    assert estimate is not None
+    assert estimate.mean == score
+    assert (estimate.half_width, estimate.superiority, estimate.mirroring) == (None, None, None)
+
+
+def test_equal_units_have_no_spread_in_the_last_digit_either() -> None:
+    """The rounded mean of equal fractions makes no interval of its own."""
+    assert interval([0.1] * 3)[1] is None
+    assert spread_of([[0.1] * 3, [0.7] * 3]) is None
 
 
 def test_one_deck_has_no_superiority() -> None:

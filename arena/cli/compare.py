@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 SPRT = "--sprt"
 WORD = re.compile(r"(elo0|elo1|alpha|beta)=(\S+)")
+LIKE_A_WORD = re.compile(r"[A-Za-z]+\d*=[^/\s]*")
 
 FIELDS = {
     "variant": "name of the variant, followed by the options that were changed",
@@ -59,7 +60,7 @@ FIELDS = {
     "elo": "Elo by deals won and half of those drawn, null if infinite",
     "elo_half_width": "half of its 95% interval over decks, or null",
     "normalised_elo": "normalised Elo by the score per deck, or null",
-    "normalised_elo_half_width": "half of its 95% interval",
+    "normalised_elo_half_width": "half of its 95% interval over decks, or null",
     "sprt.elo0": "normalised Elo of H0",
     "sprt.elo1": "normalised Elo of H1",
     "sprt.alpha": "how often H1 may be accepted wrongly",
@@ -103,7 +104,7 @@ class _Command(Documented):
         joined: list[str] = []
         open_ = False
         for word in args:
-            if open_ and WORD.fullmatch(word) and joined[-1] != SPRT:
+            if open_ and LIKE_A_WORD.fullmatch(word) and joined[-1] != SPRT:
                 joined[-1] += f" {word}"
                 continue
             open_ = word.partition("=")[0] == SPRT or (open_ and joined[-1] == SPRT)
@@ -128,7 +129,8 @@ class _Command(Documented):
     type=SprtWords(),
     default="",
     metavar="WORDS",
-    help="The test: elo0= elo1= in normalised Elo, alpha= beta= its error rates.  "
+    help="The test: elo0= elo1= in normalised Elo, half a point apart or more, "
+    "alpha= beta= its error rates.  "
     "[default: elo0=0 elo1=20 alpha=0.05 beta=0.05]",
 )
 @click.option(
@@ -244,13 +246,13 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"{count(len(standing.decks), 'deck')} in {seconds(standing.milliseconds / 1000)}):"
         ),
         (
-            f"Elo: {elo:.2f} +/- {interval(elo_margin, 2)}, "
-            f"nElo: {interval(normalised, 2)} +/- {normalised_margin:.2f}"
+            f"Elo: {elo:z.2f} +/- {interval(elo_margin, 2)}, "
+            f"nElo: {interval(normalised, 2)} +/- {interval(normalised_margin, 2)}"
         ),
         (
             f"LOS: {percent_of(per_deal.superiority, 2)}, "
             f"DrawRatio: {percent_of(decks_drawn / len(standing.decks), 2)}, "
-            f"DecksRatio: {decks_won / decks_lost if decks_lost else math.inf:.2f}"
+            f"DecksRatio: {_ratio(decks_won, decks_lost)}"
         ),
         (
             f"Deals: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
@@ -266,6 +268,12 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:.2f}, {sprt.elo1:.2f}]"
         ),
     ]
+
+
+def _ratio(won: int, lost: int) -> str:
+    if lost:
+        return f"{won / lost:.2f}"
+    return "inf" if won else "-"
 
 
 def _verdict(standing: Comparison) -> str:

@@ -11,6 +11,7 @@ from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import found_sandbox_option, game, game_options, time_control
 from arena.cli.output import Column, plain_lines
+from arena.cli.standings import unit_titles
 from arena.cli.words import (
     NO_BOUNDARY,
     against,
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
     from referee.players import Message
     from referee.results import Offence
 
-COLUMNS = (
-    Column("Name", fold=True),
-    Column("Score", "right"),
-    Column("Per deal", "right"),
-    Column("+/-", "right"),
-    Column("Decisions", "right"),
-    Column("Time", "right"),
-    Column("Slowest", "right"),
-    Column("Faults", "right"),
-)
 LOG_LINES = 10
 
 
@@ -73,7 +64,7 @@ LOG_LINES = 10
         "bots[].side": "its side, 0 or 1, or null if each plays for itself",
         "bots[].score": "total score",
         "bots[].per_deal": "mean score of a deal",
-        "bots[].half_width": "half of the 95% interval over decks, null with a single deck",
+        "bots[].half_width": "half of the 95% interval over decks, null if decks all scored alike",
         "bots[].decisions": "turns answered",
         "bots[].time_ms": "time of all answers together",
         "bots[].slowest_ms": "time of the slowest answer",
@@ -162,7 +153,17 @@ class DealCounter:
 
 def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
     result = report.match.result
-    output.table(COLUMNS, [_row(report, entrant) for entrant in range(len(report.labels))])
+    columns = (
+        Column("Name", fold=True),
+        Column("Score", "right"),
+        Column(unit_titles(options.match_format)[0], "right"),
+        Column("+/-", "right"),
+        Column("Decisions", "right"),
+        Column("Time", "right"),
+        Column("Slowest", "right"),
+        Column("Faults", "right"),
+    )
+    output.table(columns, [_row(report, entrant) for entrant in range(len(report.labels))])
     if report.sides:
         output.line(f"pairs: {against(report.labels, report.sides)}")
     took = seconds(report.match.milliseconds / 1000)

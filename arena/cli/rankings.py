@@ -14,7 +14,7 @@ from arena.cli.options import MATCH_FORMATS, Whole, game, rules_option, variant_
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
-from arena.cli.words import count, signed
+from arena.cli.words import count, signed, wrapped
 from arena.pools import Pool, Wish
 from arena.rankings import pool_of, pool_ranking, tournament_ranking
 from arena.ratings import RATINGS
@@ -189,12 +189,18 @@ def _print(
     if made:
         output.line()
         output.table(CHANGE_COLUMNS, [_change_row(each) for each in made])
-    output.line(_foot(ranking))
+    output.lines(wrapped(_foot(ranking)))
 
 
 def _foot(ranking: Ranking) -> str:
-    parameters = ", ".join(f"{name} {value:.4g}" for name, value in ranking.parameters.items())
+    parameters = ", ".join(f"{name} {_short(value)}" for name, value in ranking.parameters.items())
     return f"{ranking.rating} over {count(len(ranking.matches), 'match', 'matches')}: {parameters}"
+
+
+def _short(value: float) -> str:
+    """Return four digits, or all where these would make a whole number of what is none."""
+    text = f"{value:.4g}"
+    return repr(value) if float(text).is_integer() and not float(value).is_integer() else text
 
 
 def _say_empty(output: Output, store: Store, question: _Question) -> None:

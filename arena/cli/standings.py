@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli.output import Column
 from arena.cli.words import interval, percent, signed
+from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +27,6 @@ RATING_COLUMNS = (
     Column("Score", "right"),
     Column("Draw", "right"),
 )
-RESULT_COLUMNS = (
-    Column("Name", fold=True),
-    Column("Won", "right"),
-    Column("Drawn", "right"),
-    Column("Lost", "right"),
-    Column("Per deal", "right"),
-    Column("+/-", "right"),
-    Column("Decks", "right"),
-    Column("Faults", fold=True),
-)
 STANDING_FIELDS = {
     "rank": "place by rating, from 1; level bots share it",
     "name": "name@version",
@@ -50,11 +41,11 @@ STANDING_FIELDS = {
     "losses": "matches lost",
     "score_percent": "hundredths of its matches won, a shared win in parts, or null",
     "draw_percent": "hundredths of its matches drawn, or null",
-    "per_deal": "mean score of a deal, or null",
+    "per_deal": "mean score of a deal, outside series of a match, or null",
     "half_width": "half of its 95% interval over decks, or null",
     "superiority": "likelihood that its true score per deal is above 0, or null",
     "mirroring": "width of that interval beside that of as many unmirrored deals, or null",
-    "decks": "decks that interval rests on",
+    "decks": "decks that interval rests on, outside series matches",
     "faults.*": "how many faults of a kind it committed",
 }
 
@@ -68,20 +59,39 @@ def print_ratings(output: Output, table: Sequence[Standing]) -> None:
 
 
 def print_tables(
-    output: Output, table: Sequence[Standing], by_pairs: Sequence[Standing] = ()
+    output: Output,
+    table: Sequence[Standing],
+    match_format: str,
+    by_pairs: Sequence[Standing] = (),
 ) -> None:
     """Print ratings, and below them the results they rest on; then the same by pairs."""
-    print_table(output, table)
+    print_table(output, table, match_format)
     if by_pairs:
         output.line()
-        print_table(output, by_pairs)
+        print_table(output, by_pairs, match_format)
 
 
-def print_table(output: Output, table: Sequence[Standing]) -> None:
+def print_table(output: Output, table: Sequence[Standing], match_format: str) -> None:
     """Print ratings, and below them the results they rest on."""
     print_ratings(output, table)
     output.line()
-    output.table(RESULT_COLUMNS, [_result_row(row) for row in table])
+    mean, units = unit_titles(match_format)
+    columns = (
+        Column("Name", fold=True),
+        Column("Won", "right"),
+        Column("Drawn", "right"),
+        Column("Lost", "right"),
+        Column(mean, "right"),
+        Column("+/-", "right"),
+        Column(units, "right"),
+        Column("Faults", fold=True),
+    )
+    output.table(columns, [_result_row(row) for row in table])
+
+
+def unit_titles(match_format: str) -> tuple[str, str]:
+    """Return what a mean score is of, and what its interval counts, as titles of columns."""
+    return ("Per deal", "Decks") if match_format == SERIES else ("Per match", "Matches")
 
 
 def standing_json(row: Standing) -> dict[str, object]:

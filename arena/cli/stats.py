@@ -10,7 +10,8 @@ import click
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
-from arena.cli.words import count, interval, percent_of, signed
+from arena.cli.standings import unit_titles
+from arena.cli.words import count, interval, percent_of, signed, wrapped
 from arena.tournament_stats import tournament_statistics
 
 if TYPE_CHECKING:
@@ -22,30 +23,22 @@ if TYPE_CHECKING:
     from arena.stats import Estimate
     from arena.tournament_stats import TournamentStatistics
 
-ESTIMATE_COLUMNS = (
-    Column("Per deal", "right"),
-    Column("+/-", "right"),
-    Column("LOS", "right"),
-    Column("Decks", "right"),
-    Column("Mirroring", "right"),
-)
-BOT_COLUMNS = (Column("Name", fold=True), Column("Games", "right"), *ESTIMATE_COLUMNS)
+BOT_COLUMNS = (Column("Name", fold=True), Column("Games", "right"))
 MEETING_COLUMNS = (
     Column("Name", fold=True),
     Column("Opponent", fold=True),
     Column("Won", "right"),
     Column("Drawn", "right"),
     Column("Lost", "right"),
-    *ESTIMATE_COLUMNS,
 )
 PLACES = ("itself", "next")
 
 _ESTIMATE_FIELDS = {
-    "per_deal": "mean score of a deal, or null",
+    "per_deal": "mean score of a deal, outside series of a match, or null",
     "half_width": "half of its 95% interval over decks, or null",
     "superiority": "likelihood that the true mean is above 0, or null",
     "mirroring": "width of that interval beside that of as many unmirrored deals, or null",
-    "decks": "decks it rests on",
+    "decks": "decks it rests on, outside series matches",
 }
 _MEETING_FIELDS = {
     "name": "name@version",
@@ -97,8 +90,9 @@ def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
     """Print what the results of a TOURNAMENT say of its bots and of the game.
 
     Scores per deal come with half of their 95% interval over decks, the likelihood of superiority
-    (LOS) that the true score is above 0, and what mirroring did to the interval. The cross table
-    holds scores per deal. --csv prints the meetings, the array `meetings` of --json.
+    (LOS) that the true score is above 0, and what mirroring did to the interval; outside series
+    the unit is a match. The cross table holds the same scores. --csv prints the meetings, the
+    array `meetings` of --json.
     """
     check_form(as_json=as_json, as_csv=as_csv)
     with app.open_store() as store:
@@ -113,7 +107,7 @@ def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
 
 def _print(output: Output, found: TournamentStatistics) -> None:
     output.table(
-        BOT_COLUMNS,
+        [*BOT_COLUMNS, *_estimate_columns(found)],
         [(bot.entrant, bot.balance.games, *_estimate_row(bot.per_deal)) for bot in found.bots],
     )
     for labels, table in (
@@ -121,25 +115,29 @@ def _print(output: Output, found: TournamentStatistics) -> None:
         (found.pairs, found.pair_table),
     ):
         if any(meeting for row in table for meeting in row):
-            _print_meetings(output, table)
+            _print_meetings(output, found, table)
             _print_cross_table(output, labels, table)
     _print_endings(output, found.endings)
     _print_places(output, found)
     if found.luck is not None:
         output.line()
-        output.line(
-            f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's score "
-            f"is in the cards (standard deviation {found.luck.deviation:.2f}, "
-            f"{count(found.luck.decks, 'deck')})"
+        output.lines(
+            wrapped(
+                f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's "
+                f"score is in the cards (standard deviation {found.luck.deviation:.2f}, "
+                f"{count(found.luck.decks, 'deck')})"
+            )
         )
     if found.missing:
         output.status(f"records that cannot be read: {', '.join(found.missing)}")
 
 
-def _print_meetings(output: Output, table: Sequence[Sequence[Meeting | None]]) -> None:
+def _print_meetings(
+    output: Output, found: TournamentStatistics, table: Sequence[Sequence[Meeting | None]]
+) -> None:
     output.line()
     output.table(
-        MEETING_COLUMNS,
+        [*MEETING_COLUMNS, *_estimate_columns(found)],
         [
             _meeting_row(meeting)
             for place, row in enumerate(table)
@@ -201,6 +199,11 @@ def _print_places(output: Output, found: TournamentStatistics) -> None:
 
 def _place_words(place: int) -> str:
     return PLACES[place] if place < len(PLACES) else f"{place} on"
+
+
+def _estimate_columns(found: TournamentStatistics) -> list[Column]:
+    mean, units = unit_titles(found.match_format)
+    return [Column(title, "right") for title in (mean, "+/-", "LOS", units, "Mirroring")]
 
 
 def _estimate_row(estimate: Estimate | None) -> tuple[object, ...]:

@@ -217,7 +217,7 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
     """Print the format's own order, then ratings and results."""
     print_places(app.output, planning.table(store, info))
     table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
-    print_tables(app.output, _marked(info, table), by_pairs)
+    print_tables(app.output, _marked(info, table), info.match_format, by_pairs)
 
 
 def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:

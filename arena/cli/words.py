@@ -1,5 +1,6 @@
 """Values in the words of the command line."""
 
+import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -36,6 +37,7 @@ VOID_WORDS = {
 }
 
 MINUTE = 60
+LINE = 80
 KIBI = 1024
 
 NO_BOUNDARY = "bots run as plain processes: this is no security boundary"
@@ -76,6 +78,11 @@ def _by_side(values: Sequence[object], sides: Sequence[int]) -> list[list[int]]:
     for seat in range(len(values)):
         groups.setdefault(sides[seat] if sides else seat, []).append(seat)
     return list(groups.values())
+
+
+def wrapped(text: str) -> str:
+    """Return a sentence in lines that fit any terminal, all but the first indented."""
+    return textwrap.fill(text, LINE, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def percent(value: Fraction | None) -> str:

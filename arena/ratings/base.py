@@ -12,6 +12,11 @@ from arena.errors import RefusedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+RANGE = 100.0
+"""How many times a new bot's sigma another parameter may be; beta may also be so much smaller."""
+
+LEAST_SIGMA, MOST_SIGMA = 1e-3, 1e6
+
 Sides = tuple[tuple["Skill", ...], ...]
 
 
@@ -61,23 +66,32 @@ def conservative(skill: Skill) -> float:
     return skill.mu - 3 * skill.sigma
 
 
-def check_start(system: str, mu: float, spread: Sequence[float], beta: float) -> None:
-    """Refuse parameters under which a result could be impossible.
+def check_start(*, mu: float, sigma: float, beta: float, tau: float) -> None:
+    """Refuse parameters under which a result could be impossible, or beyond what can be computed.
 
     Args:
-        system: What the rating system is called.
         mu: Mean of a new bot.
-        spread: Deviations that must not be negative, that of a new bot first.
+        sigma: Deviation of a new bot.
         beta: Chance in one match.
+        tau: Doubt that a match adds.
 
     Raises:
         RefusedError: A parameter is out of its range.
     """
-    numbers = (mu, beta, *spread)
-    if not (all(map(math.isfinite, numbers)) and min(spread) >= 0 < spread[0]):
-        raise RefusedError(f"{system} needs finite parameters", "expected sigma above 0")
-    if beta <= 0:
-        raise RefusedError(f"{system} needs chance in matches", "expected beta above 0")
+    check_range("sigma", sigma, LEAST_SIGMA, MOST_SIGMA)
+    check_range("mu", mu, -RANGE * sigma, RANGE * sigma)
+    check_range("beta", beta, sigma / RANGE, RANGE * sigma)
+    check_range("tau", tau, 0.0, RANGE * sigma)
+
+
+def check_range(name: str, value: float, least: float, most: float) -> None:
+    """Refuse a parameter that is out of its range, or no number.
+
+    Raises:
+        RefusedError: Naming the parameter and its range.
+    """
+    if not least <= value <= most:
+        raise RefusedError(f"{name} is {value:g}", f"expected from {least:.4g} to {most:.4g}")
 
 
 def settled(

@@ -12,7 +12,7 @@ from arena.ratings.base import Rating, conservative, mean_skill
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from arena.ratings.base import RatingSystem, Skill
+    from arena.ratings.base import RatingSystem, Sides, Skill
     from arena.stats import PlayedMatch
 
 Placing = tuple[tuple[int, tuple[str, ...]], ...]
@@ -51,7 +51,8 @@ def fold(
         The ratings, best first; bots shown with equal ratings by their names.
 
     Raises:
-        RefusedError: Two matches have the same number.
+        RefusedError: Two matches have the same number, or the parameters of the system are so far
+            out that a result cannot be computed.
     """
     ordered = _in_order(matches)
     skills: dict[str, Skill] = defaultdict(system.start)
@@ -69,7 +70,8 @@ def changes(matches: Iterable[PlayedMatch], system: RatingSystem) -> Iterator[Ch
     """Yield what each match did to the skill of each of its bots, in the order of the schedule.
 
     Raises:
-        RefusedError: Two matches have the same number.
+        RefusedError: Two matches have the same number, or the parameters of the system are so far
+            out that a result cannot be computed.
     """
     skills: dict[str, Skill] = defaultdict(system.start)
     for match in _in_order(matches):
@@ -130,10 +132,10 @@ def _interchangeable(one: str, other: str, matches: Mapping[str, Sequence[Played
 
 def _placing(match: PlayedMatch, names: Mapping[str, str]) -> Placing:
     """Return the places of a match by names, some of them exchanged, whatever the seats."""
-    sides = zip(match.ranks, match.teams, strict=True)
+    sides = zip(match.ranks, match.lineups, strict=True)
     return tuple(
         sorted(
-            (rank, tuple(sorted(names.get(each, each) for each in team))) for rank, team in sides
+            (rank, tuple(sorted(names.get(each, each) for each in side))) for rank, side in sides
         )
     )
 
@@ -148,7 +150,24 @@ def _in_order(matches: Iterable[PlayedMatch]) -> list[PlayedMatch]:
 
 
 def _rate(match: PlayedMatch, system: RatingSystem, skills: dict[str, Skill]) -> None:
-    before = [[skills[label] for label in team] for team in match.teams]
-    after = system.update(before, match.ranks)
-    for team, team_skills in zip(match.teams, after, strict=True):
-        skills.update(zip(team, team_skills, strict=True))
+    before = [[skills[label] for label in lineup] for lineup in match.lineups]
+    try:
+        after = system.update(before, match.ranks)
+    except ArithmeticError as error:
+        raise RefusedError(
+            f"result {match.number} is beyond what can be rated with these parameters",
+            "choose beta, tau and draw_probability or kappa nearer to their defaults",
+        ) from error
+    for lineup, lineup_skills in zip(match.lineups, after, strict=True):
+        skills.update(zip(lineup, lineup_skills, strict=True))
+    if match.lineups is not match.teams:
+        _share_among_copies(match, after, skills)
+
+
+def _share_among_copies(match: PlayedMatch, after: Sides, skills: dict[str, Skill]) -> None:
+    """Give each bot the mean of what its copies on a side came to."""
+    for lineup, lineup_skills in zip(match.lineups, after, strict=True):
+        copies: dict[str, list[Skill]] = defaultdict(list)
+        for label, skill in zip(lineup, lineup_skills, strict=True):
+            copies[label].append(skill)
+        skills |= {label: mean_skill(each) for label, each in copies.items()}

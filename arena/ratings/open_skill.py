@@ -45,9 +45,9 @@ class OpenSkill:
         Raises:
             RefusedError: A parameter is out of its range.
         """
-        check_start("OpenSkill", self.mu, (self.sigma, self.tau), self.beta)
+        check_start(mu=self.mu, sigma=self.sigma, beta=self.beta, tau=self.tau)
         if not (math.isfinite(self.kappa) and 0 < self.kappa < 1):
-            raise RefusedError(f"kappa {self.kappa}", "expected above 0 and below 1")
+            raise RefusedError(f"kappa is {self.kappa:g}", "expected above 0 and below 1")
 
     def start(self) -> Skill:
         """Return the skill of a bot of which nothing is known."""

@@ -46,10 +46,10 @@ class TrueSkill:
         """
         if not 0 < self.draw_probability < 1:
             raise RefusedError(
-                f"draw probability {self.draw_probability}",
+                f"draw_probability is {self.draw_probability:g}",
                 "expected above 0 and below 1: any match can be drawn, or not",
             )
-        check_start("TrueSkill", self.mu, (self.sigma, self.tau), self.beta)
+        check_start(mu=self.mu, sigma=self.sigma, beta=self.beta, tau=self.tau)
 
     def start(self) -> Skill:
         """Return the skill of a bot of which nothing is known."""
