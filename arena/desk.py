@@ -14,8 +14,9 @@ from arena import formats, ledger, planning, queries
 from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
-from arena.infos import ReasonKind, Seeding
+from arena.infos import Seeding
 from arena.plan_queries import count_changes, plan_of, results_of
+from arena.reasons import ReasonKind
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Change, Entrant, Match
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from arena.reasons import ReasonKind
     from referee.results import TimeControl
     from referee.rules import Rules
 
@@ -50,16 +51,6 @@ class TournamentState(StrEnum):
     def is_over(self) -> bool:
         """Whether no match will be played any more."""
         return self is TournamentState.FINISHED
-
-
-class ReasonKind(StrEnum):
-    """Why the list of entrants changed."""
-
-    ENTRY = "entry"
-    LATE_ENTRY = "late entry"
-    WITHDRAWAL = "withdrawal"
-    DISQUALIFICATION = "disqualification"
-    REPLACEMENT = "replacement"
 
 
 class Seeding(StrEnum):

@@ -25,13 +25,13 @@ from arena.infos import (
     MatchDetails,
     MatchInfo,
     MatchState,
-    ReasonKind,
     ReportInfo,
     Seeding,
     TournamentInfo,
     TournamentState,
 )
 from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
+from arena.reasons import ReasonKind
 from arena.stats import PlayedMatch
 from arena.tables import (
     Attempt,

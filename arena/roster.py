@@ -15,7 +15,7 @@ from arena.desk import Desk
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
-from arena.infos import ReasonKind
+from arena.reasons import ReasonKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

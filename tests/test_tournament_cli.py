@@ -177,6 +177,25 @@ def test_disqualified_and_late_are_marked_in_the_tables(
     assert found["places"][-1]["rank"] is None
 
 
+def test_disqualified_have_no_rank_in_any_table_of_the_tournament(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Ratings of one tournament count the others from 1; a pool ranks whom it rates."""
+    create(capsys)
+    play(tmp_path)
+    arena(capsys, "tournament", "disqualify", "cup", "anna", "--reason", "a copy")
+    tables = (
+        read(capsys, "tournament", "show", "cup")["table"],
+        read(capsys, "rankings", "--tournament", "cup"),
+    )
+    for rows in tables:
+        assert [row["rank"] for row in rows] == [1, 2, None]
+        assert (rows[-1]["name"], rows[-1]["left"]) == ("anna@1", "disqualification")
+    last = arena(capsys, "rankings", "--tournament", "cup")[0].splitlines()[3]
+    assert last.split()[:3] == ["-", "anna@1", "(disqualification)"]
+    assert [row["rank"] for row in read(capsys, "rankings")] == [1, 2, 3]
+
+
 def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> None:
     """Stopping reveals the seed; nothing is played any more."""
     create(capsys, "--format", "ladder")

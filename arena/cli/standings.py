@@ -37,8 +37,9 @@ RESULT_COLUMNS = (
     Column("Faults", fold=True),
 )
 STANDING_FIELDS = {
-    "rank": "place by rating, from 1; level bots share it",
+    "rank": "place by rating, from 1; level bots share it; null for one who was disqualified",
     "name": "name@version",
+    "left": "why it left the tournament, else null",
     "rating": "mu - 3 sigma, null without a rating",
     "margin": "2 sigma, null without a rating",
     "mu": "mean of the belief about its skill, or null",
@@ -90,6 +91,7 @@ def standing_json(row: Standing) -> dict[str, object]:
     return {
         "rank": row.rank,
         "name": row.entrant,
+        "left": row.left,
         "rating": None if rating is None else rating.shown,
         "margin": None if rating is None else rating.margin,
         "mu": None if rating is None else rating.skill.mu,
@@ -113,8 +115,8 @@ def standing_json(row: Standing) -> dict[str, object]:
 def _rating_row(row: Standing) -> tuple[object, ...]:
     rating = row.rating
     return (
-        row.rank,
-        row.entrant,
+        "-" if row.rank is None else row.rank,
+        _name(row),
         "-" if rating is None else f"{rating.shown:.2f}",
         "-" if rating is None else f"{rating.margin:.2f}",
         "-" if rating is None else f"{rating.skill.mu:.2f}",
@@ -129,7 +131,7 @@ def _rating_row(row: Standing) -> tuple[object, ...]:
 def _result_row(row: Standing) -> tuple[object, ...]:
     estimate = row.per_deal
     return (
-        row.entrant,
+        _name(row),
         row.balance.wins,
         row.balance.draws,
         row.balance.losses,
@@ -138,6 +140,10 @@ def _result_row(row: Standing) -> tuple[object, ...]:
         0 if estimate is None else estimate.decks,
         ", ".join(f"{kind} {times}" for kind, times in row.faults) or "-",
     )
+
+
+def _name(row: Standing) -> str:
+    return row.entrant if row.left is None else f"{row.entrant} ({row.left})"
 
 
 def _letters(groups: Sequence[int]) -> str:

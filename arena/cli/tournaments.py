@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -32,13 +31,10 @@ from arena.cli.summary import (
 )
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
-from arena.infos import ReasonKind, TournamentInfo
 from arena.rankings import pair_table, tournament_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from arena.standings import Standing
+    from arena.infos import TournamentInfo
     from arena.store import Store
     from arena.tournament import RunReport
 
@@ -217,19 +213,7 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
     """Print the format's own order, then ratings and results."""
     print_places(app.output, planning.table(store, info))
     table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
-    print_tables(app.output, _marked(info, table), by_pairs)
-
-
-def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:
-    """Return the rows with who left marked, and who was disqualified last."""
-    present = {entrant.name for entrant in info.present}
-    left = {each.name: each.left for each in info.entrants if each.name not in present}
-    rows = [
-        replace(row, entrant=f"{row.entrant} ({left[row.entrant]})") if row.entrant in left else row
-        for row in table
-    ]
-    out = f"({ReasonKind.DISQUALIFICATION})"
-    return sorted(rows, key=lambda row: row.entrant.endswith(out))
+    print_tables(app.output, table, by_pairs)
 
 
 def _say_how_to_go_on(app: App, store: Store, info: TournamentInfo) -> None:
