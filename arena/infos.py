@@ -335,7 +335,7 @@ class MatchInfo:
 
     `sides` numbers the side of each in the same order, empty if each plays for itself. Scores are
     the entrants' totals in the same order, None until the match is done. `stage` is the format's
-    word for what is at stake, often empty.
+    word for what is at stake, often empty. `committed` is False if its seed was given by hand.
     """
 
     tournament: str
@@ -353,6 +353,7 @@ class MatchInfo:
     record_sha256: str | None
     seconds: float | None
     stage: str = ""
+    committed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -477,6 +477,7 @@ def _match_infos(
             record_sha256=result.record_sha256 if result else None,
             seconds=result.milliseconds / 1000 if result else None,
             stage=match.stage,
+            committed=not row.seed_given,
         )
         for match, result in session.exec(query).all()
     )

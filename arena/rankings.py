@@ -49,6 +49,7 @@ class Ranking:
         names: What the command line calls each match, in the same order.
         entrants: Bots to list even if they played no match.
         left: Why bots left, by label; of one tournament, since others of a pool rank them still.
+        by_hand: The tournaments whose seeds were given by hand.
     """
 
     pool: Pool
@@ -58,6 +59,7 @@ class Ranking:
     names: tuple[str, ...]
     entrants: tuple[str, ...]
     left: Mapping[str, ReasonKind] = field(default_factory=dict)
+    by_hand: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -188,4 +190,5 @@ def _ranking(
         matches=tuple(matches),
         names=tuple(names),
         entrants=tuple(entrants),
+        by_hand=tuple(info.name for info in infos if not info.is_committed),
     )

@@ -127,9 +127,9 @@ def _new_entries(store: Store, info: TournamentInfo, word: str) -> list[Entry]:
         [word],
         info.variant,
         info.rules,
-        info.sandbox,
         lambda name: queries.bot_version(store, name),
     )
+    entries.check_backend(new, info.sandbox)
     if info.entrants and partners is not info.partners:
         fixed = info.partners is Partners.FIXED
         raise RefusedError(

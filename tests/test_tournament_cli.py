@@ -129,6 +129,63 @@ def test_byes_are_printed_with_the_pairings(capsys: pytest.CaptureFixture[str]) 
     assert "depends on the results" in err
 
 
+def test_long_draft_is_cut_and_names_the_format_with_fewer_matches(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Every group of a round robin is too much to read: the first hundred, a count and a hint."""
+    rest = [f"[[bots]]\nname = 'b{number}'\nsource = 'anna'" for number in range(10)]
+    head = "name = 'big'\nseats = 4\nsandbox = 'process'"
+    (tmp_path / "big.toml").write_text("\n".join([head, *rest]))
+    line = ["tournament", "create", "--from", "big.toml", "--dry-run"]
+    out, err = arena(capsys, *line)
+    assert out.count(" vs ") == 3 * 100
+    assert "and 110 matches more" in err
+    assert "--format pods" in err
+    assert len(read(capsys, *line)["pairings"]) == 210
+
+
+def test_byes_of_rounds_that_were_played_are_not_listed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What would be played has no bye of the past; a plan says that more is to come."""
+    create(capsys, "--format", "swiss")
+    assert "depends on the results" in arena(capsys, "tournament", "plan", "cup", "--pairings")[1]
+    play(tmp_path)
+    assert "sits out" not in arena(capsys, "tournament", "run", "cup", "--dry-run")[0]
+
+
+# ---------------------------------------------------------------------------------- where they run
+
+
+def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --sandbox the bots decide, and the missing boundary is told in a line."""
+    _, err = arena(capsys, "tournament", "create", "cup", *BOTS)
+    assert "no security boundary" in err
+    assert read(capsys, "tournament", "show", "cup")["sandbox"] == "process"
+
+
+def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The advice names values that --sandbox takes; what else is wrong is told before."""
+    line = ["tournament", "create", "cup", "--sandbox", "docker"]
+    _, err = arena(capsys, *line, *BOTS, code=2)
+    assert "anna@1 was submitted as a process" in err
+    assert "create it with --sandbox process" in err
+    assert "container" not in err
+    assert "entered twice" in arena(capsys, *line, "anna", "anna", code=2)[1]
+    assert "1 entrant cannot fill 2 seats" in arena(capsys, *line, "anna", code=2)[1]
+    wrong = [*line, *BOTS, "--format", "gauntlet", "--challenger", "emil"]
+    assert "challenger emil is not entered" in arena(capsys, *wrong, code=2)[1]
+
+
+def test_word_with_a_plus_is_two_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three names are not called a bot that is alone, and a missing one is told."""
+    line = ["tournament", "create", "cup", "--variant", "burkozyol-pairs", "clara+dora"]
+    assert "a pair is two bots" in arena(capsys, *line, "anna+boris+clara", code=2)[1]
+    assert "in 'anna+' a name is missing" in arena(capsys, *line, "anna+", code=2)[1]
+
+
 # ------------------------------------------------------------------------------------------ changes
 
 
@@ -235,6 +292,41 @@ def test_seed_given_by_hand_is_marked_everywhere(
     play(tmp_path)
     assert "not committed" in arena(capsys, "tournament", "show", "cup")[0]
     assert read(capsys, "tournament", "show", "cup")["committed"] is False
+
+
+def test_seed_given_by_hand_is_marked_below_every_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What comes of a tournament never stands without the mark; objects of JSON have a field."""
+    create(capsys, "--seed", "7")
+    arena(capsys, "tournament", "enter", "cup", "dora", "--reason", "late")
+    mark = "not committed, the seed was given by hand"
+    plans = (
+        ("tournament", "plan", "cup"),
+        ("tournament", "run", "cup", "--dry-run"),
+        ("tournament", "history", "cup"),
+    )
+    assert all(mark in arena(capsys, *words)[0] for words in plans)
+    assert not any(read(capsys, *words)["committed"] for words in plans[:2])
+    assert mark in arena(capsys, "match", "show", "cup/1")[0]
+    assert read(capsys, "match", "show", "cup/1")["committed"] is False
+    play(tmp_path)
+    shown = (("stats", "cup"), ("match", "list", "cup"), ("tournament", "run", "cup"))
+    assert all(mark in arena(capsys, *words)[0] for words in shown)
+    assert read(capsys, "stats", "cup")["committed"] is False
+    assert mark in arena(capsys, "rankings", "--tournament", "cup")[1]
+    assert "given by hand: cup" in arena(capsys, "rankings")[1]
+
+
+def test_committed_tournament_bears_no_mark(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A seed that was drawn is not called one given by hand."""
+    create(capsys)
+    play(tmp_path)
+    for words in (("stats", "cup"), ("match", "list", "cup"), ("rankings",)):
+        assert "not committed" not in "".join(arena(capsys, *words))
+    assert all(each["committed"] for each in read(capsys, "match", "list", "cup"))
 
 
 def test_commitment_is_in_every_listing_and_the_seed_only_at_the_end(

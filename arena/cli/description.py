@@ -78,7 +78,7 @@ class Description(_Table):
     match_format: str = "series"
     tables: Annotated[int, Field(ge=1, le=256)] | None = None
     seed: str | int | None = None
-    sandbox: Literal["docker", "process"] = "docker"
+    sandbox: Literal["docker", "process"] | None = None
     time: TimeTable = TimeTable()
     entrants: list[str] | None = None
     bots: list[BotTable] = []
@@ -123,7 +123,7 @@ class Description(_Table):
             match_format=match_format,
             tables=self.tables,
             seed=None if self.seed is None else Seed().convert(str(self.seed), None, None),
-            sandbox=SANDBOX_WORDS[self.sandbox],
+            sandbox=None if self.sandbox is None else SANDBOX_WORDS[self.sandbox],
         )
 
     def source(self, bot: BotTable, file: Path) -> str:

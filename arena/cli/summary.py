@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from referee.results import TimeControl
 
 NOT_COMMITTED = "not committed, the seed was given by hand"
+COMMITTED_MEANING = "false if the seed was given by hand: then the commitment proves nothing"
 COMMITMENT_DIGITS = 16
 
 COLUMNS = (
@@ -69,7 +70,7 @@ INFO_FIELDS = {
     "matches.incomplete": "matches given up after too many void attempts, never scored",
     "matches.cancelled": "matches nobody plays: an entrant had left, or it was stopped",
     "complete": "whether all matches are scheduled that will ever be",
-    "committed": "false if the seed was given by hand: then the commitment proves nothing",
+    "committed": COMMITTED_MEANING,
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
     "seed": "the secret with the entropy mixed in, in hex once the last match is over, else null",
@@ -150,6 +151,12 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
 def commitment_words(info: TournamentInfo) -> str:
     """Return the commitment, and whether it means anything."""
     return info.commitment if info.is_committed else f"{info.commitment} ({NOT_COMMITTED})"
+
+
+def print_mark(output: Output, name: str, *, committed: bool) -> None:
+    """Print below what a tournament came to that its seed was given by hand, if it was."""
+    if not committed:
+        output.line(f"{name}: {NOT_COMMITTED}")
 
 
 def game_words(info: TournamentInfo) -> str:

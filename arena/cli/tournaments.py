@@ -20,11 +20,13 @@ from arena.cli.plans import (
 from arena.cli.standings import PAIR_FIELDS, STANDING_FIELDS, print_tables, standing_json
 from arena.cli.summary import (
     COLUMNS,
+    COMMITTED_MEANING,
     INFO_FIELDS,
     PLACE_FIELDS,
     head,
     info_json,
     place_json,
+    print_mark,
     print_places,
     row,
     tournament_command,
@@ -71,6 +73,7 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     fields={
         "pairings[]": "with --dry-run, and nothing else then, what would be played",
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
+        "committed": f"with --dry-run, {COMMITTED_MEANING}",
         "interrupted": "whether the run was stopped before the schedule was played",
         "played": "matches this run recorded",
         "voided": "attempts that did not count for a reason of the platform's",
@@ -104,6 +107,7 @@ def run(
             app.output.json(_report_json(report))
         else:
             _print_standing(app, store, report.tournament)
+            print_mark(app.output, name, committed=report.tournament.is_committed)
     if report.tournament.incomplete:
         app.output.status(_retry_advice(app, report.tournament))
     elif not report.tournament.is_over:
