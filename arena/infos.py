@@ -136,12 +136,14 @@ class Contribution:
     """An entrant's string in the seed; `is_later` if it was submitted after the commitment.
 
     Only of a string that came later is it certain that the organiser did not know it when the
-    secret was drawn.
+    secret was drawn. `created` is when it was submitted, in milliseconds since 1970: whoever gave
+    the last one and knew the secret could try strings until the decks pleased.
     """
 
     entrant: str
     text: str
     is_later: bool
+    created: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

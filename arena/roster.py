@@ -51,7 +51,7 @@ def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     info = queries.tournament(store, name)
     leaving = _find(info, word, info.present)
     with Desk.open(store, info, reason) as desk:
-        desk.refuse_over()
+        desk.refuse_over("its results stand; only disqualify can still take it out of the tables")
         desk.remove(leaving, ReasonKind.WITHDRAWAL)
     return queries.tournament(store, name)
 

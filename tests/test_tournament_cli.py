@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cups import run
 
 from arena.cli import main
 from arena.cli.description import read_description
+from arena.cli.output import Column, Output, _least_width
 from arena.home import Home
 from arena.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BOTS = ("anna", "boris", "clara", "dora")
 
@@ -71,8 +75,9 @@ def test_formats_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) ->
     one = read(capsys, "formats", "swiss")
     out, _ = arena(capsys, "formats", "swiss")
     assert set(one) == {"name", "summary", "explanation"}
-    assert one["summary"] in out
-    assert one["explanation"] in out
+    assert one["summary"] in " ".join(out.split())
+    assert one["explanation"] in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
     assert one["summary"] in arena(capsys, "formats")[0]
 
 
@@ -154,7 +159,77 @@ def test_byes_of_rounds_that_were_played_are_not_listed(
     assert "sits out" not in arena(capsys, "tournament", "run", "cup", "--dry-run")[0]
 
 
-# ---------------------------------------------------------------------------------- where they run
+def test_list_fits_eighty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usual names, and a seed given by hand, keep one row a tournament."""
+    create(capsys, "--format", "double-elimination")
+    arena(capsys, "tournament", "create", "championship", *BOTS, "--seed", "7")
+    least = []
+    table = Output.table
+
+    def measure(output: Output, columns: Sequence[Column], rows: Sequence[Any]) -> None:
+        least.append(_least_width(columns, [[str(cell) for cell in row] for row in rows]))
+        table(output, columns, rows)
+
+    monkeypatch.setattr(Output, "table", measure)
+    arena(capsys, "tournament", "list")
+    assert least[0] <= 80
+
+
+def test_description_with_a_source_that_is_not_there_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """--dry-run and `plan` say of a missing folder what its submission would say."""
+    bots = "[[bots]]\nname = 'x'\nsource = 'nosuch'\n[[bots]]\nname = 'y'\nsource = 'anna'"
+    (tmp_path / "cup.toml").write_text(f"name = 'cup'\nsandbox = 'process'\n{bots}")
+    said = arena(capsys, "bot", "submit", "x", "nosuch", "--sandbox", "process", code=2)[1]
+    for words in (["create", "--dry-run"], ["plan"]):
+        line = ["tournament", *words, "--from", "cup.toml"]
+        assert arena(capsys, *line, code=2)[1] == said
+
+
+def test_open_tournament_may_be_made_in_a_new_home(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A tournament that is to come before its bots comes before the home, too."""
+    new = ["--home", str(tmp_path / "new")]
+    assert "there is no arena" in arena(capsys, "tournament", "create", "x", "a", *new, code=2)[1]
+    arena(capsys, "tournament", "create", "spring", "--open", *new)
+    assert [each["name"] for each in read(capsys, "tournament", "list", *new)] == ["spring"]
+
+
+def test_last_string_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who gave a string last could have chosen the decks with the secret: `show` says who."""
+    line = ["bot", "submit", "--sandbox", "process", "--entropy"]
+    arena(capsys, *line, "mice", "boris", "boris")
+    arena(capsys, "tournament", "create", "cup", "anna", "boris")
+    assert "last string:" in arena(capsys, "tournament", "show", "cup")[0]
+    assert "before the commitment: who drew" in arena(capsys, "tournament", "show", "cup")[0]
+    arena(capsys, *line, "rats", "clara", "clara")
+    arena(capsys, "tournament", "enter", "cup", "clara", "--reason", "entry")
+    assert "of clara@2; who gave it and knew" in arena(capsys, "tournament", "show", "cup")[0]
+
+
+def test_names_of_bots_are_advised_without_a_plus(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a bot's name may hold does not name what is refused next."""
+    _, err = arena(capsys, "bot", "submit", "x y", "anna", "--sandbox", "process", code=2)
+    assert "'_' or '-'" in err
+    assert "'+'" not in err
+
+
+def test_leaving_after_the_end_is_not_told_to_enter(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Who wants out is told what can still be done."""
+    create(capsys)
+    play(tmp_path)
+    _, err = arena(capsys, "tournament", "withdraw", "cup", "anna", "--reason", "late", code=2)
+    assert "its results stand" in err
+    assert "enter the next" not in err
+
+
+# ----------------------------------------------------------------------------------- where they run
 
 
 def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -405,7 +480,9 @@ def test_time_control_fits_the_game_unless_it_is_given(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["anna"], "cannot fill 2 seats"),
+        (["anna"], "1 entrant cannot fill 2 seats"),
+        ([], "0 entrants cannot fill 2 seats"),
+        ([*BOTS, "--no-third-place"], "no use for --no-third-place"),
         ([*BOTS, "--seats", "6", "--variant", "burkozyol-pairs"], "cannot be played by 6"),
         (["anna+boris", "clara+dora"], "each plays for itself"),
         ([*BOTS, "--format", "knockout"], "single-elimination"),
@@ -553,10 +630,14 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("format = 'swiss'", "name is missing"),
         ("name = 'cup'\nfromat = 'swiss'", "there is no key 'fromat'; did you mean 'format'"),
         ("name = 'cup'\n[time]\nmoove = 1", "there is no key 'time.moove'; did you mean 'move'"),
-        ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'"),
-        ("name = 'cup'\nrounds = 0", "rounds has no value 0"),
+        ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'; give a whole number"),
+        ("name = 'cup'\nentrants = 'a1'", "entrants has no value 'a1'; give a list in brackets"),
+        ("name = 'cup'\nrounds = 0", "rounds has no value 0; give at least 1"),
         ("name = 'cup'\n[[bots]]\nname = 'x'", "bots.0.source is missing"),
-        ("name = 'cup'\nsandbox = 'jail'", "sandbox has no value 'jail'"),
+        (
+            "name = 'cup'\nsandbox = 'jail'",
+            "'jail'; give 'docker' or 'process'",
+        ),
         ("name = 'cup'\nmatch_format = 'chess'", "unknown match format 'chess'"),
         ("name = 'cup'\nformat = 'chess'", "unknown format 'chess'"),
         ("name = 'cup'\nentrants = ['anna', 'emil']", "no bot 'emil'"),

@@ -185,7 +185,8 @@ def create(
         seed=seed,
         sandbox=sandbox,
     )
-    with app.open_store() as store:
+    # What is open may be made before any bot is there, hence before the home.
+    with app.new_store() if is_open else app.open_store() as store:
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
@@ -256,6 +257,7 @@ def _create_from(
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
     description = read_description(file)
     options = description.options(app.home)
+    description.check_sources(file, options.sandbox or CONTAINER)
     with app.new_store() as store:
         if dry_run:
             made = tournament.draft(store, options, description.finder(store))

@@ -14,6 +14,7 @@ from arena.cli.options import Whole
 from arena.cli.output import Column
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import against, count, seconds
+from arena.entries import CONTAINER
 from arena.formats import sides_of
 from arena.infos import MatchState
 
@@ -106,6 +107,7 @@ def plan(
     if file is not None:
         description = read_description(file)
         options = description.options(app.home)
+        description.check_sources(file, options.sandbox or CONTAINER)
         with app.new_store() as store:
             made = tournament.draft(store, options, description.finder(store))
             print_draft(
