@@ -144,13 +144,13 @@ def check_backend(entries: Sequence[Entry], sandbox: str) -> None:
         is_process = entry.bot.kind == queries.PROCESS
         if is_process and sandbox != queries.PROCESS:
             raise RefusedError(
-                f"{entry.bot.label} was submitted as a process, and this tournament runs docker",
-                "create it with --sandbox process, or submit the bot again with --sandbox docker",
+                f"{entry.bot.label} was submitted as a process, and here bots run in docker",
+                "create the tournament with --sandbox process, or submit the bot again with --sandbox docker",
             )
         if not is_process and sandbox == queries.PROCESS:
             raise RefusedError(
-                f"{entry.bot.label} was submitted for docker, and this tournament runs processes",
-                "create it with --sandbox docker, or submit the bot again with --sandbox process",
+                f"{entry.bot.label} was submitted for docker, and here bots run as processes",
+                "create the tournament with --sandbox docker, or submit the bot again with --sandbox process",
             )
 
 

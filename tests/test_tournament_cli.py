@@ -246,7 +246,7 @@ def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
     line = ["tournament", "create", "cup", "--sandbox", "docker"]
     _, err = arena(capsys, *line, *BOTS, code=2)
     assert "anna@1 was submitted as a process" in err
-    assert "create it with --sandbox process" in err
+    assert "create the tournament with --sandbox process" in err
     assert "container" not in err
     assert "entered twice" in arena(capsys, *line, "anna", "anna", code=2)[1]
     assert "1 entrant cannot fill 2 seats" in arena(capsys, *line, "anna", code=2)[1]

@@ -320,4 +320,4 @@ def _create(
 def _say_unconfined(app: App, options: TournamentOptions, sandbox: str) -> None:
     """Say that nobody asked for processes where the entrants called for them."""
     if options.sandbox is None and sandbox == PROCESS:
-        app.output.status(f"all entrants were submitted as processes: {NO_BOUNDARY}")
+        app.output.status(f"all entrants were submitted as processes; {NO_BOUNDARY}")

@@ -71,9 +71,9 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     cls=Documented,
     examples=["arena tournament run spring", "arena tournament run spring --concurrency 4"],
     fields={
-        "pairings[]": "with --dry-run, and nothing else then, what would be played",
+        "pairings[]": "with --dry-run, and nothing else then but `committed`, what would be played",
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
-        "committed": f"with --dry-run, {COMMITTED_MEANING}",
+        "committed": COMMITTED_MEANING,
         "interrupted": "whether the run was stopped before the schedule was played",
         "played": "matches this run recorded",
         "voided": "attempts that did not count for a reason of the platform's",
@@ -164,6 +164,7 @@ def retry(app: App, *, name: str, as_json: bool) -> None:
 def _report_json(report: RunReport) -> dict[str, object]:
     return {
         "pairings": [],
+        "committed": report.tournament.is_committed,
         "interrupted": report.interrupted,
         "played": report.played,
         "voided": report.voided,
