@@ -145,12 +145,14 @@ def check_backend(entries: Sequence[Entry], sandbox: str) -> None:
         if is_process and sandbox != queries.PROCESS:
             raise RefusedError(
                 f"{entry.bot.label} was submitted as a process, and here bots run in docker",
-                "create the tournament with --sandbox process, or submit the bot again with --sandbox docker",
+                "create the tournament with --sandbox process, or "
+                "submit the bot again with --sandbox docker",
             )
         if not is_process and sandbox == queries.PROCESS:
             raise RefusedError(
                 f"{entry.bot.label} was submitted for docker, and here bots run as processes",
-                "create the tournament with --sandbox docker, or submit the bot again with --sandbox process",
+                "create the tournament with --sandbox docker, or "
+                "submit the bot again with --sandbox process",
             )
 
 
