@@ -78,6 +78,42 @@ def submit(
         return _add_version(session, store, name, submission)
 
 
+def check_source(source: str, sandbox: str) -> None:
+    """Refuse a source that is not here, without building, loading or fetching anything.
+
+    An image that would be fetched is taken as it is named.
+
+    Raises:
+        RefusedError: There is no such folder or file.
+        ImageMissingError: A plain word names no image.
+        SandboxError: The engine that would know is missing or fails.
+    """
+    path = Path(source)
+    if sandbox == PROCESS:
+        _check_folder(path)
+    elif not path.exists():
+        _refuse_path(source)
+        if not any(mark in source for mark in "/:"):
+            from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
+            images.resolve(source)
+
+
+def _check_folder(source: Path) -> None:
+    if not source.is_dir():
+        raise RefusedError(
+            f"{source} is not a folder", "a bot that runs as a process is submitted as a folder"
+        )
+
+
+def _refuse_path(source: str) -> None:
+    if source.startswith(PATH_BEGINS):
+        raise RefusedError(
+            f"there is no folder or file {source}",
+            "give a folder with a Dockerfile, an archive made by docker save, or an image",
+        )
+
+
 def check_name(name: str, what: str) -> None:
     """Refuse names that do not read the same in a path, a table and a command line.
 
@@ -85,9 +121,10 @@ def check_name(name: str, what: str) -> None:
         RefusedError: The name will not do.
     """
     if not _NAME.fullmatch(name) or name.endswith("."):
+        signs = "'.', '_'" if what == "bot" else "'.', '_', '+'"
         raise RefusedError(
             f"{name!r} cannot name a {what}",
-            "use 1 to 40 letters, digits, '.', '_', '+' or '-', beginning with a letter or digit",
+            f"use 1 to 40 letters, digits, {signs} or '-', beginning with a letter or digit",
         )
 
 
@@ -157,12 +194,8 @@ def _image_id(
         image = images.build(path, name=name, say=say)
     elif path.is_file():
         image = images.load(path)
-    elif source.startswith(PATH_BEGINS):
-        raise RefusedError(
-            f"there is no folder or file {source}",
-            "give a folder with a Dockerfile, an archive made by docker save, or an image",
-        )
     else:
+        _refuse_path(source)
         image = images.resolve(source)
     if starts:
         images.check_start(image.id)
@@ -172,10 +205,7 @@ def _image_id(
 
 def _keep_tree(home: Home, source: Path) -> str:
     """Copy a source tree under its digest, so that later edits change no submitted version."""
-    if not source.is_dir():
-        raise RefusedError(
-            f"{source} is not a folder", "a bot that runs as a process is submitted as a folder"
-        )
+    _check_folder(source)
     draft = home.bots / f"{uuid.uuid4().hex}.part"
     try:
         for relative in _files(source):

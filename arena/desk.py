@@ -14,8 +14,9 @@ from arena import formats, ledger, planning, queries
 from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
-from arena.infos import ReasonKind, Seeding
+from arena.infos import Seeding
 from arena.plan_queries import count_changes, plan_of, results_of
+from arena.reasons import ReasonKind
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Bot, BotVersion, Change, Entrant, Match
 
@@ -99,16 +100,14 @@ class Desk:
                 "withdraw or disqualify who cannot play; others enter the next tournament",
             )
 
-    def refuse_over(self) -> None:
+    def refuse_over(self, advice: str = "enter the next tournament") -> None:
         """Refuse what can only be done while there is something to play.
 
         Raises:
             RefusedError: The tournament is over.
         """
         if self.is_over:
-            raise RefusedError(
-                f"{self.row.name} is over and its seed is public", "enter the next tournament"
-            )
+            raise RefusedError(f"{self.row.name} is over and its seed is public", advice)
 
     def add(self, new: Sequence[Entry]) -> None:
         """Let bots in.

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from arena.formats import ChangeKind, Partners
 from arena.gamelist import game_list
-from arena.infos import ReasonKind
 from arena.manifest import json_bytes
 from arena.published import (
     PublishedAttempt,
@@ -25,8 +24,9 @@ from arena.published import (
     played_match,
 )
 from arena.ratings import RATINGS, fold, with_parameters
+from arena.reasons import ReasonKind
 from arena.rescheduling import final_order
-from arena.standings import standings
+from arena.standings import left_of_teams, standings
 from arena.stats import by_pairs
 from referee.score_text import read_score
 
@@ -107,9 +107,10 @@ def documents(published: Published) -> dict[str, bytes]:
     resources = _resources(published)
     systems = rating_systems(published.tournament.rating)
     ranked_by = systems[published.tournament.rating.system]
+    left = _left(published.tournament)
     tables = {
-        "bots": _table(played, labels, ranked_by),
-        "pairs": _pairs_table(played, ranked_by),
+        "bots": _table(played, labels, ranked_by, left),
+        "pairs": _pairs_table(played, ranked_by, left),
         "format_order": _format_order(published),
     }
     ratings = _ratings(played, labels, systems)
@@ -138,13 +139,16 @@ def documents(published: Published) -> dict[str, bytes]:
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _pairs_table(played: Sequence[PlayedMatch], system: RatingSystem) -> list[Row]:
+def _pairs_table(
+    played: Sequence[PlayedMatch], system: RatingSystem, left: Mapping[str, ReasonKind]
+) -> list[Row]:
     """The table of the pairs that have played, in games of pairs."""
     if not any(match.sides for match in played):
         return []
     paired = by_pairs(played)
     labels = sorted({label for match in paired for label in match.entrants})
-    return _table(paired, labels, system)
+    teams = (team for match in played for team in match.teams)
+    return _table(paired, labels, system, left_of_teams(teams, left))
 
 
 def _format_order(published: Published) -> list[Row]:
@@ -188,9 +192,23 @@ def _note(tournament: PublishedTournament, unit: Sequence[int]) -> str:
     return reasons[-1] if reasons else ""
 
 
-def _table(played: Sequence[PlayedMatch], labels: Sequence[str], system: RatingSystem) -> list[Row]:
+def _left(tournament: PublishedTournament) -> dict[str, ReasonKind]:
+    """Return why bots left, by label; the last reason counts."""
+    return {
+        tournament.labels[change.position]: ReasonKind(change.reason_kind)
+        for change in tournament.changes
+        if change.kind == ChangeKind.LEAVE and change.position is not None
+    }
+
+
+def _table(
+    played: Sequence[PlayedMatch],
+    labels: Sequence[str],
+    system: RatingSystem,
+    left: Mapping[str, ReasonKind],
+) -> list[Row]:
     rated = fold(played, system, labels)
-    return [_standing(row) for row in standings(played, labels, rated)]
+    return [_standing(row) for row in standings(played, labels, rated, left)]
 
 
 def _standing(row: Standing) -> Row:

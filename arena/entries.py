@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena import queries
-from arena.bots import IMAGE, PLUS
+from arena.bots import PLUS
 from arena.errors import NotFoundError, RefusedError
 from arena.formats import Partners
 from arena.sandbox import SANDBOXES, find_sandbox
+
+CONTAINER = "container"
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,7 +76,6 @@ def enter(
     words: Sequence[str],
     variant: str,
     rules: Rules,
-    sandbox: str,
     find: Callable[[str], BotVersionInfo],
 ) -> tuple[list[Entry], Partners]:
     """Return the bots that words name, in the order of the words, and who their partners are.
@@ -83,23 +84,37 @@ def enter(
         words: Each a bot or a pair.
         variant: What the game is called.
         rules: Of the game.
-        sandbox: Name of the backend that will run the bots.
         find: Gives the version that "name" or "name@2" means.
 
     Raises:
-        NotFoundError: A bot or the backend is unknown.
-        RefusedError: A bot cannot run there or is entered twice, or the pairs do not fit the game.
+        NotFoundError: A bot is unknown.
+        RefusedError: A bot is entered twice, or the pairs do not fit the game.
     """
     groups = [split_pair(word, lambda name: _is_bot(find, name)) for word in words]
+    for word, group in zip(words, groups, strict=True):
+        _check_word(word, group, find)
     partners = partners_of(groups, variant, rules)
     entries = [
         Entry(find(name), number if partners is Partners.FIXED else None)
         for number, group in enumerate(groups)
         for name in group
     ]
-    _check_backend([entry.bot for entry in entries], sandbox)
     _check_once(entries)
     return entries, partners
+
+
+def _check_word(word: str, group: Sequence[str], find: Callable[[str], BotVersionInfo]) -> None:
+    """Refuse a word with a plus that is neither a bot nor two names.
+
+    Raises:
+        RefusedError: A name is missing, or there are more than two.
+    """
+    if PLUS not in word or _is_bot(find, word):
+        return
+    if not all(group):
+        raise RefusedError(f"in {word!r} a name is missing", "a pair is two bots: alice+bob")
+    if len(group) == 1:
+        raise RefusedError(f"{word!r} is more than two names", "a pair is two bots: alice+bob")
 
 
 def _is_bot(find: Callable[[str], BotVersionInfo], name: str) -> bool:
@@ -110,15 +125,34 @@ def _is_bot(find: Callable[[str], BotVersionInfo], name: str) -> bool:
     return True
 
 
-def _check_backend(bots: Sequence[BotVersionInfo], sandbox: str) -> None:
+def usual_sandbox(entries: Sequence[Entry]) -> str:
+    """Return the backend for bots when none is named: processes if all were submitted as such."""
+    kinds = {entry.bot.kind for entry in entries}
+    return queries.PROCESS if kinds == {queries.PROCESS} else CONTAINER
+
+
+def check_backend(entries: Sequence[Entry], sandbox: str) -> None:
+    """Refuse bots that the backend of this name cannot run.
+
+    Raises:
+        NotFoundError: There is no such backend.
+        RefusedError: A bot cannot run there.
+    """
     if sandbox not in SANDBOXES:
         find_sandbox(sandbox)
-    kind = queries.PROCESS if sandbox == queries.PROCESS else IMAGE
-    for bot in bots:
-        if bot.kind != kind:
+    for entry in entries:
+        is_process = entry.bot.kind == queries.PROCESS
+        if is_process and sandbox != queries.PROCESS:
             raise RefusedError(
-                f"{bot.label} was submitted as {bot.kind}, and {sandbox} runs {kind}",
-                f"submit it again with --sandbox {sandbox}",
+                f"{entry.bot.label} was submitted as a process, and here bots run in docker",
+                "create the tournament with --sandbox process, or "
+                "submit the bot again with --sandbox docker",
+            )
+        if not is_process and sandbox == queries.PROCESS:
+            raise RefusedError(
+                f"{entry.bot.label} was submitted for docker, and here bots run as processes",
+                "create the tournament with --sandbox docker, or "
+                "submit the bot again with --sandbox process",
             )
 
 

@@ -15,7 +15,7 @@ from arena.documents import RECORDS, Published, documents, record_path
 from arena.errors import MachineError, RefusedError
 from arena.formats import ChangeKind
 from arena.holdings import changes, holdings
-from arena.infos import AttemptInfo, AttemptState, MatchState, ReasonKind
+from arena.infos import AttemptInfo, AttemptState, MatchState
 from arena.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
 from arena.pools import rating_of
 from arena.published import (
@@ -32,6 +32,7 @@ from arena.published import (
     PublishedUsage,
 )
 from arena.rankings import pool_of
+from arena.reasons import ReasonKind
 from arena.recorded import read_recorded
 from arena.rescheduling import rescheduled
 from referee.record import RecordError

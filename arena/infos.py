@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from arena.reasons import ReasonKind
     from referee.results import TimeControl
     from referee.rules import Rules
 
@@ -50,16 +51,6 @@ class TournamentState(StrEnum):
     def is_over(self) -> bool:
         """Whether no match will be played any more."""
         return self is TournamentState.FINISHED
-
-
-class ReasonKind(StrEnum):
-    """Why the list of entrants changed."""
-
-    ENTRY = "entry"
-    LATE_ENTRY = "late entry"
-    WITHDRAWAL = "withdrawal"
-    DISQUALIFICATION = "disqualification"
-    REPLACEMENT = "replacement"
 
 
 class Seeding(StrEnum):
@@ -150,12 +141,14 @@ class Contribution:
     """An entrant's string in the seed; `is_later` if it was submitted after the commitment.
 
     Only of a string that came later is it certain that the organiser did not know it when the
-    secret was drawn.
+    secret was drawn. `created` is when it was submitted, in milliseconds since 1970: whoever gave
+    the last one and knew the secret could try strings until the decks pleased.
     """
 
     entrant: str
     text: str
     is_later: bool
+    created: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,7 +342,7 @@ class MatchInfo:
 
     `sides` numbers the side of each in the same order, empty if each plays for itself. Scores are
     the entrants' totals in the same order, None until the match is done. `stage` is the format's
-    word for what is at stake, often empty.
+    word for what is at stake, often empty. `committed` is False if its seed was given by hand.
     """
 
     tournament: str
@@ -367,6 +360,7 @@ class MatchInfo:
     record_sha256: str | None
     seconds: float | None
     stage: str = ""
+    committed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

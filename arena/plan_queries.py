@@ -108,7 +108,7 @@ def contributions(session: Session, row: Tournament) -> tuple[Contribution, ...]
     else:
         given = entropies(session, row)
     return tuple(
-        Contribution(entrant=entrant, text=text, is_later=created > row.created)
+        Contribution(entrant=entrant, text=text, is_later=created > row.created, created=created)
         for entrant, text, created in given
     )
 

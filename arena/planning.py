@@ -10,8 +10,8 @@ from sqlmodel import delete
 from arena import formats, ledger, queries
 from arena.errors import RefusedError
 from arena.formats import Schedule
-from arena.infos import ReasonKind
 from arena.plan_queries import plan_of
+from arena.reasons import ReasonKind
 from arena.tables import Match
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
 from arena.formats import ChangeKind, Partners
-from arena.infos import AttemptState, MatchState, ReasonKind, Seeding, TournamentState
+from arena.infos import AttemptState, MatchState, Seeding, TournamentState
+from arena.reasons import ReasonKind
 from arena.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules

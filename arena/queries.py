@@ -24,7 +24,6 @@ from arena.infos import (
     MatchDetails,
     MatchInfo,
     MatchState,
-    ReasonKind,
     ReportInfo,
     Seeding,
     TournamentInfo,
@@ -32,6 +31,7 @@ from arena.infos import (
 )
 from arena.owners import lives
 from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
+from arena.reasons import ReasonKind
 from arena.stats import PlayedMatch
 from arena.tables import (
     Attempt,
@@ -508,6 +508,7 @@ def _match_infos(
             record_sha256=result.record_sha256 if result else None,
             seconds=result.milliseconds / 1000 if result else None,
             stage=match.stage,
+            committed=not row.seed_given,
         )
         for match, result in session.exec(query).all()
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from arena import queries
@@ -10,15 +10,16 @@ from arena.formats import Partners
 from arena.pools import Pool, rating_of
 from arena.ratings import changes, fold
 from arena.results_queries import recorded_times
-from arena.standings import standings
+from arena.standings import left_of_teams, standings
 from arena.stats import by_pairs, pair_label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from arena.infos import TournamentInfo
     from arena.pools import Wish
     from arena.ratings import RatingSystem, Skill
+    from arena.reasons import ReasonKind
     from arena.standings import Standing
     from arena.stats import PlayedMatch
     from arena.store import Store
@@ -47,6 +48,8 @@ class Ranking:
             were created, in each the matches in the order of the schedule.
         names: What the command line calls each match, in the same order.
         entrants: Bots to list even if they played no match.
+        left: Why bots left, by label; of one tournament, since others of a pool rank them still.
+        by_hand: The tournaments whose seeds were given by hand.
     """
 
     pool: Pool
@@ -55,6 +58,8 @@ class Ranking:
     matches: tuple[PlayedMatch, ...]
     names: tuple[str, ...]
     entrants: tuple[str, ...]
+    left: Mapping[str, ReasonKind] = field(default_factory=dict)
+    by_hand: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -64,7 +69,7 @@ class Ranking:
     def table(self) -> tuple[Standing, ...]:
         """Return the table, best rating first."""
         ratings = fold(self.matches, self.system, self.entrants)
-        return standings(self.matches, self.entrants, ratings)
+        return standings(self.matches, self.entrants, ratings, self.left)
 
     def changes(self) -> tuple[MatchChange, ...]:
         """Return what each match did to the skill of each of its bots."""
@@ -101,7 +106,8 @@ def tournament_ranking(
         RefusedError: The settings of pools, or a parameter, will not do.
     """
     info = queries.tournament(store, name)
-    return _ranking(store, pool_of(info), [info], wish, until)
+    left = {each.name: each.left for each in info.entrants if each.left is not None}
+    return replace(_ranking(store, pool_of(info), [info], wish, until), left=left)
 
 
 def pool_ranking(
@@ -149,8 +155,14 @@ def pair_table(
     if info.partners is Partners.NONE:
         return ()
     ranking = tournament_ranking(store, name, wish, until)
-    pairs = tuple(pair_label(bot.name for bot in pair) for pair in info.pairs)
-    return replace(ranking, matches=by_pairs(ranking.matches), entrants=pairs).table()
+    fixed = [tuple(bot.name for bot in pair) for pair in info.pairs]
+    teams = [*fixed, *(team for match in ranking.matches for team in match.teams)]
+    return replace(
+        ranking,
+        matches=by_pairs(ranking.matches),
+        entrants=tuple(map(pair_label, fixed)),
+        left=left_of_teams(teams, ranking.left),
+    ).table()
 
 
 def _ranking(
@@ -178,4 +190,5 @@ def _ranking(
         matches=tuple(matches),
         names=tuple(names),
         entrants=tuple(entrants),
+        by_hand=tuple(info.name for info in infos if not info.is_committed),
     )

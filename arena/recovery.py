@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlmodel import col, select
 
 from arena import ledger
-from arena.errors import RefusedError
+from arena.errors import ENVIRONMENT, RefusedError
 from arena.infos import AttemptState
 from arena.owners import dead_owners, live_owners
 from arena.tables import Attempt, Match, Tournament
@@ -43,6 +43,7 @@ def alone(home: Home) -> Iterator[None]:
             raise RefusedError(
                 f"another run is using the arena in {home.path}",
                 "wait for it, or run in another folder with --home",
+                ENVIRONMENT,
             ) from None
         yield
 

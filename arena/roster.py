@@ -15,8 +15,8 @@ from arena.desk import Desk
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
-from arena.infos import ReasonKind
 from arena.plan_queries import plan_of
+from arena.reasons import ReasonKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     info = queries.tournament(store, name)
     leaving = _find(info, word, info.present)
     with Desk.open(store, info, reason) as desk:
-        desk.refuse_over()
+        desk.refuse_over("its results stand; only disqualify can still take it out of the tables")
         _refuse_challenger(desk, info, leaving)
         desk.remove(leaving, ReasonKind.WITHDRAWAL)
     return queries.tournament(store, name)
@@ -142,9 +142,9 @@ def _new_entries(store: Store, info: TournamentInfo, word: str) -> list[Entry]:
         [word],
         info.variant,
         info.rules,
-        info.sandbox,
         lambda name: queries.bot_version(store, name),
     )
+    entries.check_backend(new, info.sandbox)
     if info.entrants and partners is not info.partners:
         fixed = info.partners is Partners.FIXED
         raise RefusedError(

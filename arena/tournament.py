@@ -13,7 +13,7 @@ from arena import planning, queries
 from arena.bots import PLUS, check_name
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
-from arena.entries import enter
+from arena.entries import check_backend, enter, usual_sandbox
 from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
@@ -87,6 +87,7 @@ class TournamentOptions:
         is_final: Nobody enters later, and everybody plays equally many games.
         is_open: It may be made before there are enough entrants.
         seed: The secret, 32 bytes; without one it is drawn.
+        sandbox: Where the bots run; processes if all of them were submitted as such.
     """
 
     name: str
@@ -108,7 +109,7 @@ class TournamentOptions:
     match_format: str = SERIES
     tables: int | None = None
     seed: bytes | None = None
-    sandbox: str = "container"
+    sandbox: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +203,6 @@ def draft(
         options.bots,
         options.variant,
         rules,
-        options.sandbox,
         find or (lambda word: queries.bot_version(store, word)),
     )
     challenger = _challenger(options, listed)
@@ -219,6 +219,8 @@ def draft(
         challenger=None if challenger is None else units(listed).index(challenger),
     )
     plan = _plan(options, listed, partners, told, secret)
+    sandbox = options.sandbox or usual_sandbox(listed)
+    check_backend(listed, sandbox)
     row = Tournament(
         name=options.name,
         folded=options.name.casefold(),
@@ -238,7 +240,7 @@ def draft(
         bank_ms=options.time.bank_ms,
         increment_ms=options.time.increment_ms,
         startup_ms=options.time.startup_ms,
-        sandbox=options.sandbox,
+        sandbox=sandbox,
         seed=secret.hex(),
         seed_given=options.seed is not None,
         commitment=commitment(secret),

@@ -17,8 +17,9 @@ from stores import OWNER, result
 from arena import ledger, planning, queries, roster, tournament
 from arena.errors import NotFoundError, RefusedError
 from arena.home import Home
-from arena.infos import MatchState, ReasonKind, TournamentState
+from arena.infos import MatchState, TournamentState
 from arena.jobs import Outcome, Voided
+from arena.reasons import ReasonKind
 from arena.store import Store
 from arena.tournament import StopFlag
 

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from arena.ratings import TrueSkill, fold
-from arena.standings import Standing, standings
+from arena.reasons import ReasonKind
+from arena.standings import Standing, left_of_teams, standings
 from arena.stats import PlayedMatch, score_per_deal
 
 
@@ -23,7 +24,7 @@ def match(
 
 def table(*matches: PlayedMatch, entrants: str = "") -> list[tuple[int, str]]:
     """Return ranks and names of the table."""
-    return [(row.rank, row.entrant) for row in standings(matches, tuple(entrants))]
+    return [(row.rank or 0, row.entrant) for row in standings(matches, tuple(entrants))]
 
 
 def row_of(label: str, *matches: PlayedMatch) -> Standing:
@@ -63,6 +64,25 @@ def test_exact_ties_share_a_rank() -> None:
 def test_level_bots_stand_in_the_order_of_entry() -> None:
     """Bots that share a rank stand as they were entered."""
     assert table(match(0, "ab", (0, 0)), entrants="ba") == [(1, "b"), (1, "a")]
+
+
+def test_disqualified_come_last_without_a_rank() -> None:
+    """The best of all is not counted once it is out; who withdrew keeps its rank."""
+    matches = [match(0, "ab", (1, -1)), match(1, "ac", (1, -1)), match(2, "bc", (1, -1))]
+    left = {"a": ReasonKind.DISQUALIFICATION, "c": ReasonKind.WITHDRAWAL}
+
+    rows = standings(matches, left=left)
+
+    assert [(row.rank, row.entrant) for row in rows] == [(1, "b"), (2, "c"), (None, "a")]
+
+
+def test_pair_is_out_with_one_of_it() -> None:
+    """A pair one of which was disqualified is so itself; a pair that nobody left is not named."""
+    left = {"a": ReasonKind.WITHDRAWAL, "b": ReasonKind.DISQUALIFICATION}
+
+    found = left_of_teams([("b", "a"), ("c", "a"), ("c", "d")], left)
+
+    assert found == {"a+b": ReasonKind.DISQUALIFICATION, "a+c": ReasonKind.WITHDRAWAL}
 
 
 def test_who_has_not_played_comes_last() -> None:

@@ -563,8 +563,9 @@ def test_closed_terminal_stops_at_once_unless_it_is_to_be_ignored(*, ignored: bo
 @pytest.mark.usefixtures("cup")
 def test_second_run_of_an_arena_is_refused(store: Store) -> None:
     """Two runs would slow each other's bots."""
-    with alone(store.home), pytest.raises(RefusedError, match="another run"):
+    with alone(store.home), pytest.raises(RefusedError, match="another run") as caught:
         run(store)
+    assert caught.value.exit_code == ENVIRONMENT
 
 
 @pytest.mark.usefixtures("cup")

@@ -14,11 +14,13 @@ from cups import Script, run
 from arena.cli import main
 from arena.cli.description import read_description
 from arena.cli.live import StatusLines
-from arena.cli.output import Bar, Output
+from arena.cli.output import Bar, Column, Output, _least_width
 from arena.home import Home
 from arena.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from arena.infos import MatchInfo
 
 BOTS = ("anna", "boris", "clara", "dora")
@@ -77,8 +79,9 @@ def test_formats_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) ->
     one = read(capsys, "formats", "swiss")
     out, _ = arena(capsys, "formats", "swiss")
     assert set(one) == {"name", "summary", "explanation"}
-    assert one["summary"] in out
-    assert one["explanation"] in out
+    assert one["summary"] in " ".join(out.split())
+    assert one["explanation"] in " ".join(out.split())
+    assert max(map(len, out.splitlines())) <= 80
     assert one["summary"] in arena(capsys, "formats")[0]
 
 
@@ -169,6 +172,133 @@ def test_byes_are_printed_with_the_pairings(capsys: pytest.CaptureFixture[str]) 
     assert "depends on the results" in err
 
 
+def test_long_draft_is_cut_and_names_the_format_with_fewer_matches(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Every group of a round robin is too much to read: the first hundred, a count and a hint."""
+    rest = [f"[[bots]]\nname = 'b{number}'\nsource = 'anna'" for number in range(10)]
+    head = "name = 'big'\nseats = 4\nsandbox = 'process'"
+    (tmp_path / "big.toml").write_text("\n".join([head, *rest]))
+    line = ["tournament", "create", "--from", "big.toml", "--dry-run"]
+    out, err = arena(capsys, *line)
+    assert out.count(" vs ") == 3 * 100
+    assert "and 110 matches more" in err
+    assert "--format pods" in err
+    assert len(read(capsys, *line)["pairings"]) == 210
+
+
+def test_byes_of_rounds_that_were_played_are_not_listed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What would be played has no bye of the past; a plan says that more is to come."""
+    create(capsys, "--format", "swiss")
+    assert "depends on the results" in arena(capsys, "tournament", "plan", "cup", "--pairings")[1]
+    play(tmp_path)
+    assert "sits out" not in arena(capsys, "tournament", "run", "cup", "--dry-run")[0]
+
+
+def test_list_fits_eighty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usual names, and a seed given by hand, keep one row a tournament."""
+    create(capsys, "--format", "double-elimination")
+    arena(capsys, "tournament", "create", "championship", *BOTS, "--seed", "7")
+    least = []
+    table = Output.table
+
+    def measure(output: Output, columns: Sequence[Column], rows: Sequence[Any]) -> None:
+        least.append(_least_width(columns, [[str(cell) for cell in row] for row in rows]))
+        table(output, columns, rows)
+
+    monkeypatch.setattr(Output, "table", measure)
+    arena(capsys, "tournament", "list")
+    assert least[0] <= 80
+
+
+def test_description_with_a_source_that_is_not_there_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """--dry-run and `plan` say of a missing folder what its submission would say."""
+    bots = "[[bots]]\nname = 'x'\nsource = 'nosuch'\n[[bots]]\nname = 'y'\nsource = 'anna'"
+    (tmp_path / "cup.toml").write_text(f"name = 'cup'\nsandbox = 'process'\n{bots}")
+    said = arena(capsys, "bot", "submit", "x", "nosuch", "--sandbox", "process", code=2)[1]
+    for words in (["create", "--dry-run"], ["plan"]):
+        line = ["tournament", *words, "--from", "cup.toml"]
+        assert arena(capsys, *line, code=2)[1] == said
+
+
+def test_open_tournament_may_be_made_in_a_new_home(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A tournament that is to come before its bots comes before the home, too."""
+    new = ["--home", str(tmp_path / "new")]
+    assert "there is no arena" in arena(capsys, "tournament", "create", "x", "a", *new, code=2)[1]
+    arena(capsys, "tournament", "create", "spring", "--open", *new)
+    assert [each["name"] for each in read(capsys, "tournament", "list", *new)] == ["spring"]
+
+
+def test_last_string_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who gave a string last could have chosen the decks with the secret: `show` says who."""
+    line = ["bot", "submit", "--sandbox", "process", "--entropy"]
+    arena(capsys, *line, "mice", "boris", "boris")
+    arena(capsys, "tournament", "create", "cup", "anna", "boris")
+    assert "last string:" in arena(capsys, "tournament", "show", "cup")[0]
+    assert "before the commitment: who drew" in arena(capsys, "tournament", "show", "cup")[0]
+    arena(capsys, *line, "rats", "clara", "clara")
+    arena(capsys, "tournament", "enter", "cup", "clara", "--reason", "entry")
+    assert "of clara@2; who gave it and knew" in arena(capsys, "tournament", "show", "cup")[0]
+
+
+def test_names_of_bots_are_advised_without_a_plus(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a bot's name may hold does not name what is refused next."""
+    _, err = arena(capsys, "bot", "submit", "x y", "anna", "--sandbox", "process", code=2)
+    assert "'_' or '-'" in err
+    assert "'+'" not in err
+
+
+def test_leaving_after_the_end_is_not_told_to_enter(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Who wants out is told what can still be done."""
+    create(capsys)
+    play(tmp_path)
+    _, err = arena(capsys, "tournament", "withdraw", "cup", "anna", "--reason", "late", code=2)
+    assert "its results stand" in err
+    assert "enter the next" not in err
+
+
+# ----------------------------------------------------------------------------------- where they run
+
+
+def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --sandbox the bots decide, and the missing boundary is told in a line."""
+    _, err = arena(capsys, "tournament", "create", "cup", *BOTS)
+    assert "no security boundary" in err
+    assert read(capsys, "tournament", "show", "cup")["sandbox"] == "process"
+
+
+def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The advice names values that --sandbox takes; what else is wrong is told before."""
+    line = ["tournament", "create", "cup", "--sandbox", "docker"]
+    _, err = arena(capsys, *line, *BOTS, code=2)
+    assert "anna@1 was submitted as a process" in err
+    assert "create the tournament with --sandbox process" in err
+    assert "container" not in err
+    assert "entered twice" in arena(capsys, *line, "anna", "anna", code=2)[1]
+    assert "1 entrant cannot fill 2 seats" in arena(capsys, *line, "anna", code=2)[1]
+    wrong = [*line, *BOTS, "--format", "gauntlet", "--challenger", "emil"]
+    assert "challenger emil is not entered" in arena(capsys, *wrong, code=2)[1]
+
+
+def test_word_with_a_plus_is_two_names(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three names are not called a bot that is alone, and a missing one is told."""
+    line = ["tournament", "create", "cup", "--variant", "burkozyol-pairs", "clara+dora"]
+    assert "a pair is two bots" in arena(capsys, *line, "anna+boris+clara", code=2)[1]
+    assert "in 'anna+' a name is missing" in arena(capsys, *line, "anna+", code=2)[1]
+
+
 # ------------------------------------------------------------------------------------------ changes
 
 
@@ -235,6 +365,25 @@ def test_disqualified_and_late_are_marked_in_the_tables(
     assert found["places"][-1]["rank"] is None
 
 
+def test_disqualified_have_no_rank_in_any_table_of_the_tournament(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Ratings of one tournament count the others from 1; a pool ranks whom it rates."""
+    create(capsys)
+    play(tmp_path)
+    arena(capsys, "tournament", "disqualify", "cup", "anna", "--reason", "a copy")
+    tables = (
+        read(capsys, "tournament", "show", "cup")["table"],
+        read(capsys, "rankings", "--tournament", "cup"),
+    )
+    for rows in tables:
+        assert [row["rank"] for row in rows] == [1, 2, None]
+        assert (rows[-1]["name"], rows[-1]["left"]) == ("anna@1", "disqualification")
+    last = arena(capsys, "rankings", "--tournament", "cup")[0].splitlines()[3]
+    assert last.split()[:3] == ["-", "anna@1", "(disqualification)"]
+    assert [row["rank"] for row in read(capsys, "rankings")] == [1, 2, 3]
+
+
 def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> None:
     """Stopping reveals the seed; nothing is played any more."""
     create(capsys, "--format", "ladder")
@@ -274,6 +423,41 @@ def test_seed_given_by_hand_is_marked_everywhere(
     play(tmp_path)
     assert "not committed" in arena(capsys, "tournament", "show", "cup")[0]
     assert read(capsys, "tournament", "show", "cup")["committed"] is False
+
+
+def test_seed_given_by_hand_is_marked_below_every_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What comes of a tournament never stands without the mark; objects of JSON have a field."""
+    create(capsys, "--seed", "7")
+    arena(capsys, "tournament", "enter", "cup", "dora", "--reason", "late")
+    mark = "not committed, the seed was given by hand"
+    plans = (
+        ("tournament", "plan", "cup"),
+        ("tournament", "run", "cup", "--dry-run"),
+        ("tournament", "history", "cup"),
+    )
+    assert all(mark in arena(capsys, *words)[0] for words in plans)
+    assert not any(read(capsys, *words)["committed"] for words in plans[:2])
+    assert mark in arena(capsys, "match", "show", "cup/1")[0]
+    assert read(capsys, "match", "show", "cup/1")["committed"] is False
+    play(tmp_path)
+    shown = (("stats", "cup"), ("match", "list", "cup"), ("tournament", "run", "cup"))
+    assert all(mark in arena(capsys, *words)[0] for words in shown)
+    assert read(capsys, "stats", "cup")["committed"] is False
+    assert mark in arena(capsys, "rankings", "--tournament", "cup")[1]
+    assert "given by hand: cup" in arena(capsys, "rankings")[1]
+
+
+def test_committed_tournament_bears_no_mark(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A seed that was drawn is not called one given by hand."""
+    create(capsys)
+    play(tmp_path)
+    for words in (("stats", "cup"), ("match", "list", "cup"), ("rankings",)):
+        assert "not committed" not in "".join(arena(capsys, *words))
+    assert all(each["committed"] for each in read(capsys, "match", "list", "cup"))
 
 
 def test_commitment_is_in_every_listing_and_the_seed_only_at_the_end(
@@ -352,7 +536,9 @@ def test_time_control_fits_the_game_unless_it_is_given(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["anna"], "cannot fill 2 seats"),
+        (["anna"], "1 entrant cannot fill 2 seats"),
+        ([], "0 entrants cannot fill 2 seats"),
+        ([*BOTS, "--no-third-place"], "no use for --no-third-place"),
         ([*BOTS, "--seats", "6", "--variant", "burkozyol-pairs"], "cannot be played by 6"),
         (["anna+boris", "clara+dora"], "each plays for itself"),
         ([*BOTS, "--format", "knockout"], "single-elimination"),
@@ -500,10 +686,14 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("format = 'swiss'", "name is missing"),
         ("name = 'cup'\nfromat = 'swiss'", "there is no key 'fromat'; did you mean 'format'"),
         ("name = 'cup'\n[time]\nmoove = 1", "there is no key 'time.moove'; did you mean 'move'"),
-        ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'"),
-        ("name = 'cup'\nrounds = 0", "rounds has no value 0"),
+        ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'; give a whole number"),
+        ("name = 'cup'\nentrants = 'a1'", "entrants has no value 'a1'; give a list in brackets"),
+        ("name = 'cup'\nrounds = 0", "rounds has no value 0; give at least 1"),
         ("name = 'cup'\n[[bots]]\nname = 'x'", "bots.0.source is missing"),
-        ("name = 'cup'\nsandbox = 'jail'", "sandbox has no value 'jail'"),
+        (
+            "name = 'cup'\nsandbox = 'jail'",
+            "'jail'; give 'docker' or 'process'",
+        ),
         ("name = 'cup'\nmatch_format = 'chess'", "unknown match format 'chess'"),
         ("name = 'cup'\nformat = 'chess'", "unknown format 'chess'"),
         ("name = 'cup'\nentrants = ['anna', 'emil']", "no bot 'emil'"),

@@ -77,8 +77,9 @@ def submit_bot(
     trust, and ask strangers for images. An image is started once, and refused if it ends at
     once. With --sandbox process, a folder with the program itself.
 
-    With strings of entrants in the seed nobody chooses the decks: the organiser commits to a
-    secret when the tournament is made, and cannot know strings that are given afterwards.
+    Strings of entrants are mixed into the seed: the organiser commits to a secret when the
+    tournament is made, and cannot know strings that others give afterwards. Whoever knows the
+    secret and gives the last string can choose the decks by it.
     """
     with app.new_store() as store:
         version = submit(store, name, source, sandbox, entropy=entropy, say=app.output.status)

@@ -12,7 +12,7 @@ from arena import planning, tournament
 from arena.bots import submit
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.description import read_description
-from arena.cli.options import Whole, game, game_options, sandbox_option, time_control
+from arena.cli.options import Whole, game, game_options, time_control, tournament_sandbox_option
 from arena.cli.plans import (
     PAIRING_FIELDS,
     PLAN_FIELDS,
@@ -29,9 +29,12 @@ from arena.cli.summary import (
     time_words,
     tournament_command,
 )
+from arena.cli.words import NO_BOUNDARY
+from arena.entries import CONTAINER
 from arena.finals import finals_options
 from arena.formats import FORMATS
 from arena.infos import Seeding
+from arena.queries import PROCESS
 from arena.tournament import TournamentOptions
 from referee.results import SERIES
 
@@ -115,7 +118,7 @@ if TYPE_CHECKING:
     help="Make it before there are enough entrants; others are let in by `enter`.",
 )
 @game_options
-@sandbox_option
+@tournament_sandbox_option
 @click.option("--dry-run", is_flag=True, help="Print plan and pairings, and make nothing.")
 @common_options
 @click.pass_context
@@ -144,7 +147,7 @@ def create(
     tc: tuple[Decimal, Decimal],
     startup: Decimal | None,
     seed: bytes | None,
-    sandbox: str,
+    sandbox: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -183,7 +186,8 @@ def create(
         seed=seed,
         sandbox=sandbox,
     )
-    with app.open_store() as store:
+    # What is open may be made before any bot is there, hence before the home.
+    with app.new_store() if is_open else app.open_store() as store:
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
@@ -254,6 +258,7 @@ def _create_from(
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
     description = read_description(file)
     options = description.options(app.home)
+    description.check_sources(file, options.sandbox or CONTAINER)
     with app.new_store() as store:
         if dry_run:
             made = tournament.draft(store, options, description.finder(store))
@@ -267,7 +272,7 @@ def _create_from(
                 store,
                 bot.name,
                 source,
-                options.sandbox,
+                options.sandbox or CONTAINER,
                 entropy=bot.entropy,
                 say=app.output.status,
             )
@@ -286,9 +291,12 @@ def _create(
     if options.seed is not None:
         app.output.status(f"{NOT_COMMITTED}: so it is marked everywhere")
     if dry_run:
-        print_draft(app, store, tournament.draft(store, options), pairings=True, as_json=as_json)
+        made = tournament.draft(store, options)
+        _say_unconfined(app, options, made.row.sandbox)
+        print_draft(app, store, made, pairings=True, as_json=as_json)
         return
     info = tournament.create(store, options)
+    _say_unconfined(app, options, info.sandbox)
     if as_json:
         app.output.json(info_json(info))
         return
@@ -316,3 +324,9 @@ def _matches(store: Store, info: TournamentInfo) -> str:
     expected = planning.expected_matches(store, info)
     least = "" if expected is None else f", at least {expected} in all"
     return f"{info.total}, more to follow{least if planning.may_grow(info) else ''}"
+
+
+def _say_unconfined(app: App, options: TournamentOptions, sandbox: str) -> None:
+    """Say that nobody asked for processes where the entrants called for them."""
+    if options.sandbox is None and sandbox == PROCESS:
+        app.output.status(f"all entrants were submitted as processes; {NO_BOUNDARY}")

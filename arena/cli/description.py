@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena import queries
-from arena.bots import IMAGE, PATH_BEGINS
+from arena.bots import IMAGE, PATH_BEGINS, check_source
 from arena.cli.options import (
     DAY,
     MATCH_FORMATS,
@@ -27,11 +27,25 @@ from arena.tournament import TournamentOptions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pydantic_core import ErrorDetails
+
     from arena.home import Home
     from arena.store import Store
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Time = Annotated[float, Field(ge=0, le=DAY)]
+EXPECTED = {
+    "list_type": "give a list in brackets, as in ['alice', 'bob']",
+    "string_type": "give a text in quotes",
+    "int_type": "give a whole number, without quotes",
+    "float_type": "give a number, without quotes",
+    "bool_type": "give true or false, without quotes",
+    "dict_type": "give a table: keys with values",
+    "model_type": "give a table: keys with values",
+    "literal_error": "give {expected}",
+    "greater_than_equal": "give at least {ge}",
+    "less_than_equal": "give at most {le}",
+}
 Value = str | int | list[str] | list[int]
 
 
@@ -78,7 +92,7 @@ class Description(_Table):
     match_format: str = "series"
     tables: Annotated[int, Field(ge=1, le=256)] | None = None
     seed: str | int | None = None
-    sandbox: Literal["docker", "process"] = "docker"
+    sandbox: Literal["docker", "process"] | None = None
     time: TimeTable = TimeTable()
     entrants: list[str] | None = None
     bots: list[BotTable] = []
@@ -123,13 +137,23 @@ class Description(_Table):
             match_format=match_format,
             tables=self.tables,
             seed=None if self.seed is None else Seed().convert(str(self.seed), None, None),
-            sandbox=SANDBOX_WORDS[self.sandbox],
+            sandbox=None if self.sandbox is None else SANDBOX_WORDS[self.sandbox],
         )
 
     def source(self, bot: BotTable, file: Path) -> str:
         """Return where a bot is, a path as it is meant in the file; an image stays as it is."""
         path = file.parent / bot.source
         return str(path) if path.exists() or bot.source.startswith(PATH_BEGINS) else bot.source
+
+    def check_sources(self, file: Path, sandbox: str) -> None:
+        """Refuse bots that could not be submitted, as their source is not there.
+
+        Raises:
+            RefusedError: There is no such folder or file.
+            MachineError: There is no such image, or no engine that would know.
+        """
+        for bot in self.bots:
+            check_source(self.source(bot, file), sandbox)
 
     def finder(self, store: Store) -> Callable[[str], BotVersionInfo]:
         """Return what finds bots as they would be once those with a source are submitted."""
@@ -192,7 +216,13 @@ def _explain(path: Path, error: ValidationError) -> RefusedError:
         return RefusedError(f"{path}: there is no key {key!r}", hint)
     if first["type"] == "missing":
         return RefusedError(f"{path}: {key} is missing", "every description needs it")
-    return RefusedError(f"{path}: {key} has no value {first['input']!r}", first["msg"])
+    return RefusedError(f"{path}: {key} has no value {first['input']!r}", _expected(first))
+
+
+def _expected(error: ErrorDetails) -> str:
+    """Return what a key takes, in words of the file."""
+    words = EXPECTED.get(error["type"], "see docs/tournaments.md for what it takes")
+    return words.format_map(error.get("ctx", {}))
 
 
 def _known(place: tuple[int | str, ...]) -> list[str]:

@@ -48,9 +48,14 @@ def formats(app: App, *, name: str | None, as_json: bool) -> None:
     if as_json:
         app.output.json(_json(FORMATS[name]))
     else:
-        app.output.line(FORMATS[name].summary)
+        app.output.lines(wrapped(FORMATS[name].summary))
         app.output.line()
-        app.output.lines(FORMATS[name].explanation)
+        app.output.lines(wrapped(FORMATS[name].explanation))
+
+
+def wrapped(text: str) -> str:
+    """Return a paragraph in lines as wide as those of --help."""
+    return click.wrap_text(text, click.HelpFormatter().width)
 
 
 def _json(each: Format) -> dict[str, object]:

@@ -15,6 +15,7 @@ from arena.cli.context import App, Documented, DocumentedGroup, common_options, 
 from arena.cli.options import Whole
 from arena.cli.output import Column, plain_lines
 from arena.cli.replay import deal_lines
+from arena.cli.summary import COMMITTED_MEANING, NOT_COMMITTED, print_mark
 from arena.cli.words import (
     against,
     count,
@@ -82,6 +83,7 @@ MATCH_FIELDS = {
     "round": "cycle of the schedule",
     "entrants[]": "name@version of the bot that sits at this seat in the first leg",
     "sides[]": "side of the entrant at this seat, 0 or 1; empty if each plays for itself",
+    "committed": COMMITTED_MEANING,
     "state": "planned, leased (being played), done or incomplete (given up)",
     "attempt": "number of the last attempt",
     "reason": "why the match is void or incomplete, else empty",
@@ -140,6 +142,7 @@ def list_matches(app: App, *, tournament: str, bot: str | None, as_json: bool) -
         app.output.json([_match_json(info) for info in infos])
     elif infos:
         app.output.table(LIST_COLUMNS, [_match_row(info) for info in infos])
+        print_mark(app.output, infos[0].tournament, committed=infos[0].committed)
     else:
         app.output.status("no matches")
 
@@ -163,6 +166,7 @@ def _match_json(info: MatchInfo) -> dict[str, object]:
         "round": info.round,
         "entrants": list(info.entrants),
         "sides": list(info.sides),
+        "committed": info.committed,
         "state": info.state,
         "attempt": info.attempt,
         "reason": info.reason,
@@ -386,6 +390,8 @@ def _head(info: MatchInfo) -> dict[str, object]:
         "state": f"{info.state} ({info.reason})" if info.reason else info.state,
         "attempt": info.attempt,
     }
+    if not info.committed:
+        head["seed"] = NOT_COMMITTED
     if info.sides:
         head["pairs"] = against(info.entrants, info.sides)
     if info.seconds is not None:

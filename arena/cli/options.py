@@ -112,6 +112,14 @@ def sandbox_option(command: Command) -> Command:
     )(command)
 
 
+tournament_sandbox_option = click.option(
+    "--sandbox",
+    type=click.Choice(list(SANDBOX_WORDS)),
+    callback=sandbox_word,
+    help="Where bots run. A process is no security boundary: only for bots you trust.  [default: "
+    "process if all were submitted so, else docker]",
+)
+
 found_sandbox_option = click.option(
     "--sandbox",
     type=click.Choice(list(SANDBOX_WORDS)),

@@ -12,7 +12,9 @@ from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.description import read_description
 from arena.cli.options import Whole
 from arena.cli.output import Column
+from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import against, count, seconds
+from arena.entries import CONTAINER
 from arena.formats import sides_of
 from arena.infos import MatchState
 
@@ -50,6 +52,10 @@ PAIRING_COLUMNS = (
     Column("Who meets whom", fold=True),
 )
 HOUR = 3600
+DEPENDS = "what follows depends on the results, or on who enters"
+EVERY_GROUP, DUEL = "round-robin", 2
+SHOWN_PAIRINGS = 100
+"""How many pairings of a draft are printed; --json has them all."""
 
 
 @click.command(
@@ -61,6 +67,7 @@ HOUR = 3600
         "arena tournament plan --from spring.toml",
     ],
     fields={
+        "committed": COMMITTED_MEANING,
         **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
     },
@@ -101,6 +108,7 @@ def plan(
     if file is not None:
         description = read_description(file)
         options = description.options(app.home)
+        description.check_sources(file, options.sandbox or CONTAINER)
         with app.new_store() as store:
             made = tournament.draft(store, options, description.finder(store))
             print_draft(
@@ -113,25 +121,43 @@ def plan(
         open_matches = _open_matches(store, info)
         if as_json:
             listed = [_match_json(match) for match in open_matches]
-            app.output.json({"plan": _forecast_json(cost), "pairings": listed})
+            app.output.json(
+                {
+                    "committed": info.is_committed,
+                    "plan": _forecast_json(cost),
+                    "pairings": listed,
+                }
+            )
             return
         _print_forecast(app, info.name, info.sandbox, cost)
+        print_mark(app.output, info.name, committed=info.is_committed)
         if pairings:
             app.output.line()
             _print_matches(app, open_matches)
-            _print_byes(app, planning.byes(store, info), [each.name for each in info.entrants])
+            _print_what_follows(app, store, info, open_matches)
 
 
 def print_pairings(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None:
     """Print the matches that a run would play, as far as they are known."""
     open_matches = _open_matches(store, info)
     if as_json:
-        app.output.json({"pairings": [_match_json(match) for match in open_matches]})
+        listed = [_match_json(match) for match in open_matches]
+        app.output.json({"committed": info.is_committed, "pairings": listed})
         return
     _print_matches(app, open_matches)
-    _print_byes(app, planning.byes(store, info), [each.name for each in info.entrants])
+    _print_what_follows(app, store, info, open_matches)
+    print_mark(app.output, info.name, committed=info.is_committed)
+
+
+def _print_what_follows(
+    app: App, store: Store, info: TournamentInfo, open_matches: Sequence[MatchInfo]
+) -> None:
+    """Print who sits out the rounds that are played, and whether others will come."""
+    first = min((match.round for match in open_matches), default=None)
+    byes = [bye for bye in planning.byes(store, info) if first is not None and bye.round >= first]
+    _print_byes(app, byes, [each.name for each in info.entrants])
     if not info.complete:
-        app.output.status("what follows depends on the results, or on who enters")
+        app.output.status(DEPENDS)
 
 
 def print_draft(
@@ -157,9 +183,16 @@ def print_draft(
             }
             for each in made.schedule.pairings
         ]
-        app.output.json({"plan": _forecast_json(cost), "pairings": listed})
+        app.output.json(
+            {
+                "committed": not made.row.seed_given,
+                "plan": _forecast_json(cost),
+                "pairings": listed,
+            }
+        )
         return
     _print_forecast(app, made.row.name, made.row.sandbox, cost)
+    print_mark(app.output, made.row.name, committed=not made.row.seed_given)
     if not pairings:
         return
     app.output.line()
@@ -172,12 +205,17 @@ def print_draft(
                 each.stage,
                 against([names[position] for position in each.seats], sides),
             )
-            for each in made.schedule.pairings
+            for each in made.schedule.pairings[:SHOWN_PAIRINGS]
         ],
     )
+    more = len(made.schedule.pairings) - SHOWN_PAIRINGS
+    if more > 0:
+        app.output.status(f"and {count(more, 'match', 'matches')} more; --json lists all")
+        if made.row.format == EVERY_GROUP and made.row.seats > DUEL:
+            app.output.status("fewer matches with as many seats: --format pods")
     _print_byes(app, made.schedule.byes, names)
     if not made.schedule.complete:
-        app.output.status("what follows depends on the results, or on who enters")
+        app.output.status(DEPENDS)
 
 
 def _open_matches(store: Store, info: TournamentInfo) -> list[MatchInfo]:

@@ -14,6 +14,7 @@ from arena.cli.options import MATCH_FORMATS, Whole, game, rules_option, variant_
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
+from arena.cli.summary import NOT_COMMITTED
 from arena.cli.words import count, signed, wrapped
 from arena.pools import Pool, Wish
 from arena.rankings import pool_of, pool_ranking, tournament_ranking
@@ -172,6 +173,7 @@ def rankings(
         ranking = question.ask(store)
         if not ranking.entrants:
             _say_empty(app.output, store, question)
+    _mark(app.output, ranking, tournament)
     table, made = ranking.table(), ranking.changes() if changed else ()
     if as_csv:
         rows = [_change_csv(each) for each in made] if changed else [*map(standing_json, table)]
@@ -190,6 +192,14 @@ def _print(
         output.line()
         output.table(CHANGE_COLUMNS, [_change_row(each) for each in made])
     output.lines(wrapped(_foot(ranking)))
+
+
+def _mark(output: Output, ranking: Ranking, tournament: str | None) -> None:
+    """Say whose seeds were given by hand."""
+    if tournament is not None and ranking.by_hand:
+        output.status(f"{tournament}: {NOT_COMMITTED}")
+    elif ranking.by_hand:
+        output.status(f"not committed, with seeds given by hand: {', '.join(ranking.by_hand)}")
 
 
 def _foot(ranking: Ranking) -> str:

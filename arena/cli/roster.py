@@ -9,7 +9,14 @@ import click
 from arena import planning, queries, roster
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
-from arena.cli.summary import INFO_FIELDS, entered, info_json, matches_words, tournament_command
+from arena.cli.summary import (
+    INFO_FIELDS,
+    entered,
+    info_json,
+    matches_words,
+    print_mark,
+    tournament_command,
+)
 from arena.infos import TournamentState
 
 if TYPE_CHECKING:
@@ -164,6 +171,8 @@ def history(app: App, *, name: str, as_json: bool) -> None:
         app.output.table(HISTORY_COLUMNS, [_change_row(change) for change in changes])
     else:
         app.output.status(f"nothing has changed in {info.name} since it was made")
+    if not as_json:
+        print_mark(app.output, info.name, committed=info.is_committed)
 
 
 COMMANDS = (enter, withdraw, disqualify, replace, stop, history)

@@ -28,8 +28,9 @@ RATING_COLUMNS = (
     Column("Draw", "right"),
 )
 STANDING_FIELDS = {
-    "rank": "place by rating, from 1; level bots share it",
+    "rank": "place by rating, from 1; level bots share it; null for one who was disqualified",
     "name": "name@version",
+    "left": "why it left the tournament, else null",
     "rating": "mu - 3 sigma, null without a rating",
     "margin": "2 sigma, null without a rating",
     "mu": "mean of the belief about its skill, or null",
@@ -100,6 +101,7 @@ def standing_json(row: Standing) -> dict[str, object]:
     return {
         "rank": row.rank,
         "name": row.entrant,
+        "left": row.left,
         "rating": None if rating is None else rating.shown,
         "margin": None if rating is None else rating.margin,
         "mu": None if rating is None else rating.skill.mu,
@@ -123,8 +125,8 @@ def standing_json(row: Standing) -> dict[str, object]:
 def _rating_row(row: Standing) -> tuple[object, ...]:
     rating = row.rating
     return (
-        row.rank,
-        row.entrant,
+        "-" if row.rank is None else row.rank,
+        _name(row),
         "-" if rating is None else f"{rating.shown:.2f}",
         "-" if rating is None else f"{rating.margin:.2f}",
         "-" if rating is None else f"{rating.skill.mu:.2f}",
@@ -139,7 +141,7 @@ def _rating_row(row: Standing) -> tuple[object, ...]:
 def _result_row(row: Standing) -> tuple[object, ...]:
     estimate = row.per_deal
     return (
-        row.entrant,
+        _name(row),
         row.balance.wins,
         row.balance.draws,
         row.balance.losses,
@@ -148,6 +150,10 @@ def _result_row(row: Standing) -> tuple[object, ...]:
         0 if estimate is None else estimate.decks,
         ", ".join(f"{kind} {times}" for kind, times in row.faults) or "-",
     )
+
+
+def _name(row: Standing) -> str:
+    return row.entrant if row.left is None else f"{row.entrant} ({row.left})"
 
 
 def _letters(groups: Sequence[int]) -> str:

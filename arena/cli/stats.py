@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import unit_titles
+from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import count, interval, percent_of, signed, wrapped
 from arena.tournament_stats import tournament_statistics
 
@@ -57,6 +59,7 @@ _SEAT_FIELDS = {
 }
 FIELDS = {
     "tournament": "name of the tournament",
+    "committed": COMMITTED_MEANING,
     "bots[].name": "name@version",
     "bots[].games": "matches with a result",
     **{f"bots[].{name}": meaning for name, meaning in _ESTIMATE_FIELDS.items()},
@@ -97,12 +100,14 @@ def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
     check_form(as_json=as_json, as_csv=as_csv)
     with app.open_store() as store:
         found = tournament_statistics(store, tournament)
+        committed = queries.tournament(store, tournament).is_committed
     if as_json:
-        app.output.json(_json(found))
+        app.output.json({"committed": committed, **_json(found)})
     elif as_csv:
         print_csv(app.output, _meetings_json(found.table))
     else:
         _print(app.output, found)
+        print_mark(app.output, found.tournament, committed=committed)
 
 
 def _print(output: Output, found: TournamentStatistics) -> None:

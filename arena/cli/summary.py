@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from referee.results import TimeControl
 
 NOT_COMMITTED = "not committed, the seed was given by hand"
+COMMITTED_MEANING = "false if the seed was given by hand: then the commitment proves nothing"
 COMMITMENT_DIGITS = 16
 
 COLUMNS = (
@@ -27,11 +28,9 @@ COLUMNS = (
     Column("State"),
     Column("Variant", fold=True),
     Column("Format", fold=True),
-    Column("Seats", "right"),
     Column("Bots", "right"),
     Column("Played", "right"),
     Column("Commitment"),
-    Column("Created"),
 )
 PLACE_FIELDS = {
     "rank": "place by the format's own order, null for one who was disqualified",
@@ -70,7 +69,7 @@ INFO_FIELDS = {
     "matches.incomplete": "matches given up after too many void attempts, never scored",
     "matches.cancelled": "matches nobody plays: an entrant had left, or it was stopped",
     "complete": "whether all matches are scheduled that will ever be",
-    "committed": "false if the seed was given by hand: then the commitment proves nothing",
+    "committed": COMMITTED_MEANING,
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
     "seed": "the secret with the entropy mixed in, in hex once the last match is over, else null",
@@ -141,6 +140,8 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
     for each in info.contributions:
         when = "after" if each.is_later else "before"
         lines[f"entropy of {each.entrant}"] = f"{each.text} (given {when} the commitment)"
+    if info.contributions:
+        lines["last string"] = last_string_words(info)
     if info.seed is not None and info.secret is not None:
         if info.contributions:
             lines["secret"] = info.secret.hex()
@@ -151,6 +152,21 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
 def commitment_words(info: TournamentInfo) -> str:
     """Return the commitment, and whether it means anything."""
     return info.commitment if info.is_committed else f"{info.commitment} ({NOT_COMMITTED})"
+
+
+def last_string_words(info: TournamentInfo) -> str:
+    """Return who gave a string last, and what that is worth."""
+    last = max(info.contributions, key=lambda each: each.created)
+    if not last.is_later:
+        return "before the commitment: who drew the secret may have known all strings"
+    latest = [each.entrant for each in info.contributions if each.created == last.created]
+    return f"of {', '.join(latest)}; who gave it and knew the secret could choose the decks by it"
+
+
+def print_mark(output: Output, name: str, *, committed: bool) -> None:
+    """Print below what a tournament came to that its seed was given by hand, if it was."""
+    if not committed:
+        output.line(f"{name}: {NOT_COMMITTED}")
 
 
 def game_words(info: TournamentInfo) -> str:
@@ -208,10 +224,9 @@ def tournament_command(app: App, verb: str, info: TournamentInfo, *words: str) -
 def row(info: TournamentInfo) -> tuple[object, ...]:
     """Return a tournament as a row under `COLUMNS`."""
     played = f"{info.done}/{info.total}{'' if info.complete else '+'}"
-    created = f"{info.created:%Y-%m-%d %H:%M}"
-    game = info.variant, info.format, info.seats
+    game = info.variant, info.format
     commitment = info.commitment[:COMMITMENT_DIGITS] if info.is_committed else "not committed"
-    return info.name, info.state, *game, len(info.entrants), played, commitment, created
+    return info.name, info.state, *game, len(info.entrants), played, commitment
 
 
 def info_json(info: TournamentInfo) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -21,24 +20,23 @@ from arena.cli.plans import (
 from arena.cli.standings import PAIR_FIELDS, STANDING_FIELDS, print_tables, standing_json
 from arena.cli.summary import (
     COLUMNS,
+    COMMITTED_MEANING,
     INFO_FIELDS,
     PLACE_FIELDS,
     head,
     info_json,
     place_json,
+    print_mark,
     print_places,
     row,
     tournament_command,
 )
 from arena.cli.words import NO_BOUNDARY, count
 from arena.errors import MachineError
-from arena.infos import ReasonKind, TournamentInfo
 from arena.rankings import pair_table, tournament_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from arena.standings import Standing
+    from arena.infos import TournamentInfo
     from arena.store import Store
     from arena.tournament import RunReport
 
@@ -73,8 +71,9 @@ def list_tournaments(app: App, *, as_json: bool) -> None:
     cls=Documented,
     examples=["arena tournament run spring", "arena tournament run spring --concurrency 4"],
     fields={
-        "pairings[]": "with --dry-run, and nothing else then, what would be played",
+        "pairings[]": "with --dry-run, and nothing else then but `committed`, what would be played",
         **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
+        "committed": COMMITTED_MEANING,
         "interrupted": "whether the run was stopped before the schedule was played",
         "played": "matches this run recorded",
         "voided": "attempts that did not count for a reason of the platform's",
@@ -108,6 +107,7 @@ def run(
             app.output.json(_report_json(report))
         else:
             _print_standing(app, store, report.tournament)
+            print_mark(app.output, name, committed=report.tournament.is_committed)
     if report.tournament.incomplete:
         app.output.status(_retry_advice(app, report.tournament))
     elif not report.tournament.is_over:
@@ -164,6 +164,7 @@ def retry(app: App, *, name: str, as_json: bool) -> None:
 def _report_json(report: RunReport) -> dict[str, object]:
     return {
         "pairings": [],
+        "committed": report.tournament.is_committed,
         "interrupted": report.interrupted,
         "played": report.played,
         "voided": report.voided,
@@ -217,19 +218,7 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
     """Print the format's own order, then ratings and results."""
     print_places(app.output, planning.table(store, info))
     table, by_pairs = tournament_table(store, info.name), pair_table(store, info.name)
-    print_tables(app.output, _marked(info, table), info.match_format, by_pairs)
-
-
-def _marked(info: TournamentInfo, table: Sequence[Standing]) -> list[Standing]:
-    """Return the rows with who left marked, and who was disqualified last."""
-    present = {entrant.name for entrant in info.present}
-    left = {each.name: each.left for each in info.entrants if each.name not in present}
-    rows = [
-        replace(row, entrant=f"{row.entrant} ({left[row.entrant]})") if row.entrant in left else row
-        for row in table
-    ]
-    out = f"({ReasonKind.DISQUALIFICATION})"
-    return sorted(rows, key=lambda row: row.entrant.endswith(out))
+    print_tables(app.output, table, info.match_format, by_pairs)
 
 
 def _say_how_to_go_on(app: App, store: Store, info: TournamentInfo) -> None:

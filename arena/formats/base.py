@@ -122,7 +122,7 @@ class Plan:
         if self.entrants < self.seats:
             fixed = self.partners is Partners.FIXED
             missing = "2 pairs" if fixed else f"{self.seats} bots"
-            entrants = f"{self.entrants} entrant{'s' if self.entrants > 1 else ''}"
+            entrants = f"{self.entrants} entrant{'' if self.entrants == 1 else 's'}"
             raise RefusedError(
                 f"{entrants} cannot fill {self.seats} seats", f"name at least {missing}"
             )

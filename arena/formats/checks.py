@@ -24,9 +24,9 @@ def refuse_options(name: str, plan: Plan, known: Collection[str] = ()) -> None:
     Raises:
         RefusedError: One is set and not among the known.
     """
-    for option in plan.options.to_dict():
+    for option, value in plan.options.to_dict().items():
         if option not in known:
-            word = option.replace("_", "-")
+            word = ("no-" if value is False else "") + option.replace("_", "-")
             raise RefusedError(
                 f"{name} has no use for --{word}", f"see `arena formats {name}` for what it takes"
             )
