@@ -148,7 +148,7 @@ class Contribution:
     entrant: str
     text: str
     is_later: bool
-    created: int = 0
+    created: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -284,7 +284,7 @@ def test_seed_is_drawn_when_none_is_given(store: Store) -> None:
     [
         ({"bots": ("anna",)}, "fill 2 seats"),
         ({"bots": ("anna", "anna@1")}, "entered twice"),
-        ({"sandbox": "container"}, "submitted as process"),
+        ({"sandbox": "container"}, "submitted as a process"),
         ({"rounds": 0}, "rounds"),
         ({"decks": 0}, "decks"),
         ({"name": "a b"}, "cannot name a tournament"),
