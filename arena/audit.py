@@ -348,7 +348,8 @@ class _Auditor:
                 expected = "an entrant of the beginning, after the one before it"
                 differ(TOURNAMENT, place, expected, each.entrant)
         texts = len(tournament.entropy)
-        mixed = f", with the text{'s' if texts > 1 else ''} of {texts} mixed in" if texts else ""
+        whose = "text of 1 entrant" if texts == 1 else f"texts of {texts} entrants"
+        mixed = f", with the {whose} mixed in" if texts else ""
         if tournament.seed_given:
             self.proved.append(
                 f"the seed is the one whose SHA-256 is {tournament.commitment}{mixed}; it was "
