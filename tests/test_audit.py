@@ -829,7 +829,7 @@ def test_seed_given_by_hand_is_no_commitment(
     """Where the organiser chose the seed, the command claims no commitment."""
     assert json.loads((honest / "tournament.json").read_text())["seed_given"] is True
     assert main(["tournament", "verify", str(honest)]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "given by hand, so nothing was committed to" in said
     assert "committed to: " not in said
 
