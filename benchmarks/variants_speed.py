@@ -13,6 +13,8 @@ BAR_OF_OTHERS = 0.5
 # What may be done with a hand is remembered, and a long tournament soon knows most hands.
 WARM_UP = 50
 ROUNDS = 100
+# What has a bar of its own is near it, and is looked at longer.
+LONGER = 3
 
 
 def main() -> int:
@@ -24,7 +26,8 @@ def main() -> int:
     for name, rules in VARIANTS.items():
         seats = min(rules.players)
         sides = {"euchre": euchre(), name: deals(rules, seats)}
-        measured = rates(sides, warm_up=WARM_UP, rounds=ROUNDS)
+        times = LONGER if name in BARS else 1
+        measured = rates(sides, warm_up=times * WARM_UP, rounds=times * ROUNDS)
         ours, theirs = measured[name].best, measured["euchre"].best
         ratio, bar = ours / theirs, BARS.get(name, BAR_OF_OTHERS)
         results.append((ratio / bar, ratio, bar, name))
