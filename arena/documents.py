@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from arena.formats import ChangeKind, Partners
+from arena.formats import ChangeKind, Partners, without
 from arena.gamelist import game_list
 from arena.manifest import json_bytes
 from arena.published import (
@@ -158,13 +158,10 @@ def _format_order(published: Published) -> list[Row]:
     places = final_order(tournament, published.schedule, totals)
     units = _units(tournament)
     notes = [_note(tournament, unit) for unit in units]
-    counted = [place for place in places if notes[place.entrant] != ReasonKind.DISQUALIFICATION]
-    others = [place for place in places if notes[place.entrant] == ReasonKind.DISQUALIFICATION]
+    out = {unit for unit, note in enumerate(notes) if note == ReasonKind.DISQUALIFICATION}
     return [
         {
-            "rank": 1 + sum(other.rank < place.rank for other in counted)
-            if place in counted
-            else None,
+            "rank": rank,
             "entrant": "+".join(tournament.labels[number] for number in units[place.entrant]),
             "columns": {
                 title: str(value) if isinstance(value, Fraction) else value
@@ -172,7 +169,7 @@ def _format_order(published: Published) -> list[Row]:
             },
             "note": notes[place.entrant],
         }
-        for place in [*counted, *others]
+        for rank, place in without(places, out)
     ]
 
 

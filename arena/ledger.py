@@ -21,7 +21,7 @@ from arena.plan_queries import count_changes, entropies, plan_of
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from fractions import Fraction
 
     from sqlalchemy import ColumnElement
@@ -480,16 +480,24 @@ def _result_row(lease: Lease, result: StoredResult, now: int) -> Result:
         match_id=lease.match_id,
         attempt=lease.attempt,
         recorded=now,
-        decks=json.dumps(
-            [[[str(score) for score in leg] for leg in deck] for deck in result.decks]
-        ),
+        decks=decks_text(result.decks),
         sides=" ".join(map(str, result.sides)),
-        totals=json.dumps([str(total) for total in result.totals]),
+        totals=totals_text(result.totals),
         conditions=result.conditions,
         milliseconds=result.milliseconds,
         record=result.record,
         record_sha256=result.record_sha256,
     )
+
+
+def decks_text(decks: Sequence[Sequence[Sequence[Fraction]]]) -> str:
+    """Return the scores of a match as they are stored."""
+    return json.dumps([[[str(score) for score in leg] for leg in deck] for deck in decks])
+
+
+def totals_text(totals: Sequence[Fraction]) -> str:
+    """Return the totals of a match as they are stored."""
+    return json.dumps([str(total) for total in totals])
 
 
 def _fault_row(lease: Lease, fault: StoredFault) -> FaultRow:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from arena.formats import Bye, Place
+    from arena.formats import Bye
     from arena.infos import EntrantInfo, TournamentInfo
     from arena.store import Store
     from arena.tables import Tournament
@@ -116,21 +116,15 @@ def table(store: Store, info: TournamentInfo) -> tuple[Placed, ...]:
     places = formats.ranking(info.format, plan, queries.format_results(store, info.id))
     units: Sequence[Sequence[EntrantInfo]] = info.pairs or [(each,) for each in info.entrants]
     out = {number for number, unit in enumerate(units) if _is_out(unit)}
-    counted = [place for place in places if place.entrant not in out]
-    others = [place for place in places if place.entrant in out]
     return tuple(
         Placed(
-            rank=_rank(place, counted) if place in counted else None,
+            rank=rank,
             names=tuple(entrant.name for entrant in units[place.entrant]),
             columns=place.columns,
             note=_note(units[place.entrant]),
         )
-        for place in [*counted, *others]
+        for rank, place in formats.without(places, out)
     )
-
-
-def _rank(place: Place, counted: Sequence[Place]) -> int:
-    return 1 + sum(other.rank < place.rank for other in counted)
 
 
 def _is_out(unit: Sequence[EntrantInfo]) -> bool:

@@ -16,15 +16,13 @@ from arena import queries
 from arena.cross_table import cross_table
 from arena.formats import sides_of
 from arena.infos import MatchState
-from arena.ledger import StoredFault
+from arena.ledger import StoredFault, decks_text, totals_text
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.recorded import deck_scores
 from arena.results_queries import (
     ResultValues,
-    decks_text,
     put_right,
     result_rows,
-    totals_text,
     without_result,
 )
 from referee.record import RecordError, read_record

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +12,6 @@ from arena.ledger import StoredFault
 from arena.tables import Attempt, FaultRow, Match, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from fractions import Fraction
 
     from sqlmodel import Session
@@ -142,16 +140,6 @@ def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
                 FaultRow(match_id=row.match_id, attempt=row.attempt, **asdict(fault))
                 for fault in values.faults
             )
-
-
-def decks_text(decks: Decks) -> str:
-    """Return scores as they are stored."""
-    return json.dumps([[[str(score) for score in leg] for leg in deck] for deck in decks])
-
-
-def totals_text(totals: Sequence[Fraction]) -> str:
-    """Return totals as they are stored."""
-    return json.dumps([str(total) for total in totals])
 
 
 def _seats(text: str) -> tuple[int, ...]:

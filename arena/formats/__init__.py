@@ -17,6 +17,7 @@ from arena.formats.base import (
     Schedule,
     Totals,
     UnknownFormatError,
+    without,
 )
 from arena.formats.elimination import double_elimination, single_elimination
 from arena.formats.gauntlet import gauntlet
@@ -51,6 +52,7 @@ __all__ = [
     "ranking",
     "schedule",
     "sides_of",
+    "without",
 ]
 
 FORMATS: dict[str, Format] = {

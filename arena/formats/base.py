@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
@@ -202,6 +202,20 @@ class Place:
     entrant: int
     rank: int
     columns: tuple[tuple[str, Fraction | int | str], ...]
+
+
+def without(places: Sequence[Place], out: Collection[int]) -> list[tuple[int | None, Place]]:
+    """Return an order with the ranks that hold when some no longer count.
+
+    Args:
+        places: Best first.
+        out: Who was disqualified: they come last, without a rank.
+    """
+    counted = [place for place in places if place.entrant not in out]
+    ranked: list[tuple[int | None, Place]] = [
+        (1 + sum(other.rank < place.rank for other in counted), place) for place in counted
+    ]
+    return [*ranked, *((None, place) for place in places if place.entrant in out)]
 
 
 class Format(Protocol):
