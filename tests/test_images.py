@@ -231,6 +231,35 @@ def test_archive_that_cannot_be_loaded_changes_no_name(
 
 
 @pytest.mark.docker
+def test_refused_archive_brings_no_removed_name_back(
+    tmp_path: Path, bot: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others remove while an archive is loaded stays removed, its images or their names."""
+    other = image_of(_folder(tmp_path, "print(2)"))
+    removed, taken = (f"bura-test-{uuid.uuid4().hex}:latest" for _ in range(2))
+    engine.tag(bot, removed)
+    engine.tag(other, taken)
+    archive = tmp_path / "bot.tar"
+    _archive(archive, {"config": {"Cmd": ["x"]}}, names=(taken, "bura-x/../../y:1"))
+    load = Engine.load
+
+    def load_meanwhile(self: Engine, path: Path, *, seconds: float) -> list[str]:
+        try:
+            return load(self, path, seconds=seconds)
+        finally:
+            engine.remove_image(removed)
+            forget_image(other)
+            engine.remove_image(other)
+
+    monkeypatch.setattr(Engine, "load", load_meanwhile)
+    with pytest.raises(ImageRefusedError, match="cannot load"):
+        images.load(archive, engine=engine)
+    _, names = engine.images()
+    assert removed not in names
+    assert taken not in names
+
+
+@pytest.mark.docker
 def test_archive_of_two_images_is_refused(tmp_path: Path, bot: str, engine: Engine) -> None:
     """Which of two images is the bot cannot be guessed."""
     other = image_of(_folder(tmp_path, "print(2)"))

@@ -320,10 +320,12 @@ class Engine:
         """Give an image a name, taking the name from whatever had it.
 
         Raises:
+            ImageMissingError: If the image is not here.
             EngineLostError: If the engine fails.
         """
         name, tag = parse_repository_tag(reference)
-        self._call("tag an image", self._api.tag, image, name, tag=tag)
+        if self._call("tag an image", self._api.tag, image, name, tag=tag, gone=(404,)) is None:
+            raise ImageMissingError(f"no image {image} on this machine")
 
     def remove_image(self, reference: str) -> None:
         """Remove a name, or an image that nothing uses; harmless when it is gone or in use.

@@ -439,7 +439,7 @@ def _restore_names(engine: Engine, names: list[str], before: dict[str, str]) -> 
         if name not in before:
             engine.remove_image(name)
         elif before[name] != image:
-            engine.tag(before[name], name)
+            _give_back(engine, name, before[name])
             moved.append(name)
     return moved
 
@@ -447,11 +447,20 @@ def _restore_names(engine: Engine, names: list[str], before: dict[str, str]) -> 
 def _take_names_back(engine: Engine, named: Collection[str], before: dict[str, str]) -> None:
     _, now = engine.images()
     for name, image in before.items():
-        if now.get(name) != image:
-            engine.tag(image, name)
+        # A name that is missing was removed by somebody else: loading only ever moves names.
+        if now.get(name, image) != image:
+            _give_back(engine, name, image)
     for name in named:
         if name in now and name not in before:
             engine.remove_image(name)
+
+
+def _give_back(engine: Engine, name: str, image: str) -> None:
+    try:
+        engine.tag(image, name)
+    except ImageMissingError:
+        # Others remove images meanwhile; then the name is nobody's.
+        engine.remove_image(name)
 
 
 def _names_in(path: Path) -> set[str]:
