@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, cast
 
 from arena import play as playing
 from arena.errors import RefusedError
-from arena.intervals import CONFIDENCE, interval, student_quantile
 from arena.runner import deal_table
-from arena.sprt import ELO_PER_DEVIATION, Verdict
-from arena.stats import estimate, pair_label
+from arena.statistics.intervals import CONFIDENCE, interval, student_quantile
+from arena.statistics.sprt import ELO_PER_DEVIATION, Verdict
+from arena.statistics.stats import estimate, pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from arena.home import Home
     from arena.play import PlayOptions, PlayReport
-    from arena.sprt import Sprt
-    from arena.stats import Estimate
+    from arena.statistics.sprt import Sprt
+    from arena.statistics.stats import Estimate
     from referee.players import Message
 
 _SIDES = 2

@@ -24,7 +24,7 @@ from arena.rulebook import check_seats
 from arena.runner import deal_table, run_match
 from arena.sandbox import BotSource, EngineMissingError, ImageMissingError, find_sandbox
 from arena.sandbox.slots import plan_slots
-from arena.stats import PlayedMatch, score_per_deal
+from arena.statistics.stats import PlayedMatch, score_per_deal
 from arena.store import Store
 from referee.results import SERIES, Entrant, MatchResult, MatchSpec, TimeControl
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from arena.infos import BotVersionInfo
     from arena.runner import MatchReport
-    from arena.stats import Estimate
+    from arena.statistics.stats import Estimate
     from referee.players import Message
     from referee.rules import Rules
 

@@ -32,7 +32,7 @@ from arena.infos import (
 from arena.owners import lives
 from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
 from arena.reasons import ReasonKind
-from arena.stats import PlayedMatch
+from arena.statistics.stats import PlayedMatch
 from arena.tables import (
     Attempt,
     Bot,

@@ -11,7 +11,7 @@ from arena.pools import Pool, rating_of
 from arena.ratings import changes, fold
 from arena.results_queries import recorded_times
 from arena.standings import left_of_teams, standings
-from arena.stats import by_pairs, pair_label
+from arena.statistics.stats import by_pairs, pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from arena.ratings import RatingSystem, Skill
     from arena.reasons import ReasonKind
     from arena.standings import Standing
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
     from arena.store import Store
 
 

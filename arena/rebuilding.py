@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from arena import queries
-from arena.cross_table import cross_table
 from arena.formats import sides_of
 from arena.infos import MatchState
 from arena.ledger import StoredFault, decks_text, totals_text
@@ -25,18 +24,19 @@ from arena.results_queries import (
     result_rows,
     without_result,
 )
+from arena.statistics.cross_table import cross_table
 from referee.record import RecordError, read_record
 from referee.shuffle import commitment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from arena.cross_table import Meeting
     from arena.infos import TournamentInfo
     from arena.pools import Pool
     from arena.results_queries import ResultRow
     from arena.standings import Standing
-    from arena.stats import Estimate
+    from arena.statistics.cross_table import Meeting
+    from arena.statistics.stats import Estimate
     from arena.store import Store
     from referee.record import Record
 

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from arena.ratings import tie_groups
 from arena.reasons import ReasonKind
-from arena.stats import Balance, Estimate, balance, fault_counts, pair_label, score_per_deal
+from arena.statistics.stats import (
+    Balance,
+    Estimate,
+    balance,
+    fault_counts,
+    pair_label,
+    score_per_deal,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from arena.ratings import Rating
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ from random import Random
 import trueskill
 
 from arena.ratings import Rating, TrueSkill, fold
-from arena.stats import PlayedMatch
+from arena.statistics.stats import PlayedMatch
 
 RESULTS = 200_000
 BOTS = 60

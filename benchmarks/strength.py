@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import burabot
-from arena.intervals import interval
+from arena.statistics.intervals import interval
 from burabot import bot_pb2
 from referee.match import Entrant, MatchResult, MatchSpec, TimeControl, play_leg
 from referee.players import Inbox, ScriptedPlayer, Turn, Update

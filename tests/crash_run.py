@@ -20,7 +20,7 @@ from arena.home import Home
 from arena.infos import MatchInfo
 from arena.ratings import find_rating, fold
 from arena.sandbox.container import Engine
-from arena.stats import balance, score_per_deal
+from arena.statistics.stats import balance, score_per_deal
 from arena.steps import Step
 from arena.store import Store
 from arena.tournament import StopFlag

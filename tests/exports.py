@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from timeline import Bot, Timeline, answers, good
 
 from arena import bots, tournament
-from arena.export import export
 from arena.home import Home
 from arena.jobs import Played
 from arena.ledger import StoredReport
-from arena.manifest import MANIFEST, chained, json_bytes, sum_of
+from arena.publishing.export import export
+from arena.publishing.manifest import MANIFEST, chained, json_bytes, sum_of
 from arena.runner import MatchReport, _stored, _write_record
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
-    from arena.export import Exported
     from arena.infos import MatchInfo
     from arena.jobs import MatchDescription
+    from arena.publishing.export import Exported
     from referee.players import Turn, Update
     from referee.results import MatchSpec
 

@@ -21,13 +21,13 @@ from exports import SEED, Forgery, exported, halt, make_store, make_tournament, 
 from pydantic import TypeAdapter
 
 from arena import roster
-from arena.audit import audit, spans
 from arena.cli import main
-from arena.documents import Published, documents
 from arena.errors import ArenaError, NotFoundError
-from arena.export import export
-from arena.manifest import MANIFEST, json_bytes
-from arena.published import (
+from arena.publishing.audit import audit, spans
+from arena.publishing.documents import Published, documents
+from arena.publishing.export import export
+from arena.publishing.manifest import MANIFEST, json_bytes
+from arena.publishing.published import (
     PublishedAttempt,
     PublishedFault,
     PublishedResult,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from arena.audit import Audit, Difference
+    from arena.publishing.audit import Audit, Difference
     from arena.recorded import RecordedTimes
 
 FIRST = "records/0000001.jsonl"
@@ -136,7 +136,7 @@ def test_several_processes_find_the_same(
     honest: Path, forgery: Forgery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records refereed by several processes give the same report, and the same first difference."""
-    monkeypatch.setattr("arena.audit.PARALLEL_FROM", 0)
+    monkeypatch.setattr("arena.publishing.audit.PARALLEL_FROM", 0)
     steps: list[int] = []
 
     assert audit(honest, processes=2, watch=steps.append) == audit(honest)
@@ -152,7 +152,7 @@ def test_no_database_no_engine(honest: Path, tmp_path: Path) -> None:
         "import sys, socket, sqlite3\n"
         "def no(*_, **__): raise AssertionError('used')\n"
         "socket.socket.connect = sqlite3.connect = no\n"
-        "from arena.audit import audit\n"
+        "from arena.publishing.audit import audit\n"
         "from pathlib import Path\n"
         "found = audit(Path(sys.argv[1]))\n"
         "assert not {'sqlmodel', 'docker', 'grpc'} & sys.modules.keys(), sorted(sys.modules)\n"

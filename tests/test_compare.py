@@ -23,7 +23,7 @@ from arena.compare import CompareOptions, Comparison, check_two_sides
 from arena.errors import RefusedError
 from arena.home import Home
 from arena.play import PlayOptions
-from arena.sprt import Sprt, Verdict
+from arena.statistics.sprt import Sprt, Verdict
 from referee.record import read_record, verify_record
 from referee.results import TimeControl
 from referee.variants import VARIANTS

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from arena.cross_table import cross_table
-from arena.stats import PlayedMatch, score_per_deal
+from arena.statistics.cross_table import cross_table
+from arena.statistics.stats import PlayedMatch, score_per_deal
 
 
 def match(

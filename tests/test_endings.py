@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from test_record import play, play_with_faults, spec
 
-from arena.endings import (
+from arena.statistics.endings import (
     EndedDeal,
     advantage_of_the_deal,
     advantage_of_the_lead,
     ended_deals,
     endings,
 )
-from arena.intervals import interval
+from arena.statistics.intervals import interval
 from referee.record import read_record, write_record
 from referee.results import MatchResult
 

@@ -19,17 +19,17 @@ from exports import SEED, exported, halt, make_store, make_tournament, run
 from sqlmodel import select
 
 from arena import planning, queries, roster
-from arena.audit import audit
 from arena.cli import main
 from arena.errors import MachineError, NotFoundError, RefusedError
-from arena.export import export
 from arena.formats import FORMATS
-from arena.gamelist import game_list
 from arena.home import HOME_VARIABLE
-from arena.manifest import MANIFEST
+from arena.publishing.audit import audit
+from arena.publishing.export import export
+from arena.publishing.gamelist import game_list
+from arena.publishing.manifest import MANIFEST
 from arena.rankings import tournament_table
 from arena.ratings import RATINGS
-from arena.stats import PlayedMatch
+from arena.statistics.stats import PlayedMatch
 from arena.tables import Result
 
 if TYPE_CHECKING:

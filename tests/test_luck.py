@@ -3,8 +3,8 @@ from random import Random
 
 import pytest
 
-from arena.luck import luck_of_the_deal
-from arena.stats import PlayedMatch
+from arena.statistics.luck import luck_of_the_deal
+from arena.statistics.stats import PlayedMatch
 
 
 def series(seats: int, luck: float, play: float, *, skill: float = 0.0) -> PlayedMatch:

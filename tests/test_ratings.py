@@ -24,7 +24,7 @@ from arena.ratings import (
     tie_groups,
     with_parameters,
 )
-from arena.stats import PlayedMatch, by_pairs
+from arena.statistics.stats import PlayedMatch, by_pairs
 
 NEW = Skill(25.0, 25.0 / 3)
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from arena.errors import RefusedError
-from arena.sprt import ELO_PER_DEVIATION, HIGHEST_ELO, Sprt, Verdict
+from arena.statistics.sprt import ELO_PER_DEVIATION, HIGHEST_ELO, Sprt, Verdict
 
 # Scores of a deck as engine testers count them, from both deals lost to both won.
 PENTANOMIAL = (-1.0, -0.5, 0.0, 0.5, 1.0)

@@ -7,7 +7,7 @@ import pytest
 from arena.ratings import TrueSkill, fold
 from arena.reasons import ReasonKind
 from arena.standings import Standing, left_of_teams, standings
-from arena.stats import PlayedMatch, score_per_deal
+from arena.statistics.stats import PlayedMatch, score_per_deal
 
 
 def match(

@@ -7,8 +7,8 @@ from statistics import NormalDist
 
 import pytest
 
-from arena.intervals import interval, spread_of, student_below, student_quantile
-from arena.stats import (
+from arena.statistics.intervals import interval, spread_of, student_below, student_quantile
+from arena.statistics.stats import (
     PlayedMatch,
     StatsError,
     balance,

@@ -26,7 +26,7 @@ from arena.cli.words import NO_BOUNDARY, count, interval, percent_of, seconds, s
 from arena.compare import CompareOptions, Comparison
 from arena.formats import sides_of
 from arena.play import CONTAINER, PlayOptions
-from arena.sprt import Sprt, Verdict
+from arena.statistics.sprt import Sprt, Verdict
 from referee.results import SERIES
 from referee.shuffle import new_seed
 

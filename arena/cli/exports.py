@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from arena import queries
-from arena.audit import audit
 from arena.cli.context import App, Documented, common_options, json_option, pass_app
 from arena.cli.errors import DONE, FAILED
 from arena.cli.options import Whole
 from arena.cli.summary import commitment_words
 from arena.cli.words import count, path_text, size
-from arena.documents import RECORDS
-from arena.export import export
+from arena.publishing.audit import audit
+from arena.publishing.documents import RECORDS
+from arena.publishing.export import export
 
 if TYPE_CHECKING:
-    from arena.audit import Audit
+    from arena.publishing.audit import Audit
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

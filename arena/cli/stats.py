@@ -14,16 +14,16 @@ from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import unit_titles
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import count, interval, percent_of, signed, wrapped
-from arena.tournament_stats import tournament_statistics
+from arena.statistics.tournament_stats import tournament_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from arena.cli.output import Output
-    from arena.cross_table import Meeting
-    from arena.endings import Ending, SeatAdvantage
-    from arena.stats import Estimate
-    from arena.tournament_stats import TournamentStatistics
+    from arena.statistics.cross_table import Meeting
+    from arena.statistics.endings import Ending, SeatAdvantage
+    from arena.statistics.stats import Estimate
+    from arena.statistics.tournament_stats import TournamentStatistics
 
 BOT_COLUMNS = (Column("Name", fold=True), Column("Games", "right"))
 MEETING_COLUMNS = (

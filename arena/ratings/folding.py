@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arena.ratings.base import RatingSystem, Sides, Skill
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
 
 Placing = tuple[tuple[int, tuple[str, ...]], ...]
 

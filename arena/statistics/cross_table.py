@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from arena.stats import Balance, company, deal_scores, estimate
+from arena.statistics.stats import Balance, company, deal_scores, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from arena.stats import Company, Decks, Estimate, PlayedMatch
+    from arena.statistics.stats import Company, Decks, Estimate, PlayedMatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

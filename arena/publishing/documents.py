@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from arena.formats import ChangeKind, Partners, without
-from arena.gamelist import game_list
-from arena.manifest import json_bytes
-from arena.published import (
+from arena.publishing.gamelist import game_list
+from arena.publishing.manifest import json_bytes
+from arena.publishing.published import (
     PublishedAttempt,
     PublishedFault,
     PublishedPairing,
@@ -23,22 +23,27 @@ from arena.published import (
     PublishedUsage,
     played_match,
 )
+from arena.publishing.rescheduling import final_order
 from arena.ratings import RATINGS, fold, with_parameters
 from arena.reasons import ReasonKind
-from arena.rescheduling import final_order
 from arena.standings import left_of_teams, standings
-from arena.stats import by_pairs
+from arena.statistics.stats import by_pairs
 from referee.score_text import read_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from arena.published import PublishedRating, PublishedResult, PublishedTournament, Value
+    from arena.publishing.published import (
+        PublishedRating,
+        PublishedResult,
+        PublishedTournament,
+        Value,
+    )
     from arena.ratings import Rating, RatingSystem
     from arena.recorded import RecordedTimes
     from arena.standings import Standing
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
 
 TOURNAMENT = "tournament.json"
 SCHEDULE = "schedule.json"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

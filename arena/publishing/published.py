@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 from arena.formats import ChangeKind, Partners
 from arena.infos import AttemptState, MatchState, Seeding, TournamentState
 from arena.reasons import ReasonKind
-from arena.stats import PlayedMatch
+from arena.statistics.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
 from referee.score_text import read_score

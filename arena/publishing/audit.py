@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.differences import (
+from arena.errors import NotFoundError
+from arena.formats import ChangeKind, Partners, sides_of
+from arena.infos import AttemptState, MatchState
+from arena.publishing.differences import (
     UNFIT,
     Difference,
     DifferenceError,
@@ -30,7 +33,7 @@ from arena.differences import (
     reason_of,
     shown,
 )
-from arena.documents import (
+from arena.publishing.documents import (
     ATTEMPTS,
     FAULTS,
     RECORDS,
@@ -43,11 +46,8 @@ from arena.documents import (
     rating_systems,
     record_path,
 )
-from arena.errors import NotFoundError
-from arena.formats import ChangeKind, Partners, sides_of
-from arena.infos import AttemptState, MatchState
-from arena.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
-from arena.published import (
+from arena.publishing.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
+from arena.publishing.published import (
     FORMAT,
     PublishedAttempt,
     PublishedFault,
@@ -56,8 +56,8 @@ from arena.published import (
     PublishedTournament,
     PublishedUsage,
 )
+from arena.publishing.rescheduling import is_endless, rescheduled
 from arena.recorded import Recorded, read_recorded
-from arena.rescheduling import is_endless, rescheduled
 from referee.record import MOST_BYTES, RecordError, header, in_words, verify_record
 from referee.rules import Rules
 from referee.shuffle import commitment
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from arena.manifest import Sum
-    from arena.published import PublishedChange, PublishedPairing
+    from arena.publishing.manifest import Sum
+    from arena.publishing.published import PublishedChange, PublishedPairing
     from referee.results import MatchSpec
 
 __all__ = ["Audit", "Difference", "audit"]
@@ -118,7 +118,7 @@ def audit(
     """Check everything in a folder up to the first difference.
 
     Args:
-        folder: As `arena.export` writes it.
+        folder: As `arena.publishing.export` writes it.
         head: The head of the manifest as it was published, if it is known from elsewhere.
         committed: The commitment as it was published before the first match, likewise.
         processes: How many referee records at once.

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from arena.intervals import spread_of
+from arena.statistics.intervals import spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from arena.intervals import Spread
+    from arena.statistics.intervals import Spread
 
 Decks = list[list[Fraction]]
 """Scores as [deck][deal]."""

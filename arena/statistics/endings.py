@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.intervals import interval
+from arena.statistics.intervals import interval
 from referee.results import SERIES
 from referee.rules import Reason
 

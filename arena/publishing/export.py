@@ -11,14 +11,14 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
-from arena.documents import RECORDS, Published, documents, record_path
 from arena.errors import MachineError, RefusedError
 from arena.formats import ChangeKind
-from arena.holdings import changes, holdings
 from arena.infos import AttemptInfo, AttemptState, MatchState
-from arena.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
 from arena.pools import rating_of
-from arena.published import (
+from arena.publishing.documents import RECORDS, Published, documents, record_path
+from arena.publishing.holdings import changes, holdings
+from arena.publishing.manifest import MANIFEST, Sum, chained, json_bytes, sum_of
+from arena.publishing.published import (
     PublishedAttempt,
     PublishedChange,
     PublishedEntrant,
@@ -31,20 +31,20 @@ from arena.published import (
     PublishedTournament,
     PublishedUsage,
 )
+from arena.publishing.rescheduling import rescheduled
 from arena.rankings import pool_of
 from arena.reasons import ReasonKind
 from arena.recorded import read_recorded
-from arena.rescheduling import rescheduled
 from referee.record import RecordError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from arena.holdings import Holding
     from arena.home import Home
     from arena.infos import TournamentInfo
-    from arena.published import Value
+    from arena.publishing.holdings import Holding
+    from arena.publishing.published import Value
     from arena.recorded import Recorded, RecordedRun
     from arena.store import Store
     from arena.tables import Attempt, Change, FaultRow, Report, Result

@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena import queries
-from arena.cross_table import Meeting, cross_table
-from arena.endings import (
+from arena.statistics.cross_table import Meeting, cross_table
+from arena.statistics.endings import (
     advantage_of_the_deal,
     advantage_of_the_lead,
     ended_deals,
     endings,
 )
-from arena.luck import luck_of_the_deal
-from arena.stats import balance, by_pairs, score_per_deal
+from arena.statistics.luck import luck_of_the_deal
+from arena.statistics.stats import balance, by_pairs, score_per_deal
 from referee.record import RecordError, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from arena.endings import EndedDeal, Ending, SeatAdvantage
     from arena.infos import MatchInfo
-    from arena.luck import Luck
-    from arena.stats import Balance, Estimate
+    from arena.statistics.endings import EndedDeal, Ending, SeatAdvantage
+    from arena.statistics.luck import Luck
+    from arena.statistics.stats import Balance, Estimate
     from arena.store import Store
 
 

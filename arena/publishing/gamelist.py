@@ -6,12 +6,12 @@ from collections import defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from arena.stats import pair_label
+from arena.statistics.stats import pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from arena.stats import PlayedMatch
+    from arena.statistics.stats import PlayedMatch
 
 WHITE_WON, BLACK_WON, DRAWN = "1-0", "0-1", "1/2-1/2"
 

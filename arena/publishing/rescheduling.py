@@ -8,14 +8,14 @@ from arena import formats
 from arena.errors import RefusedError
 from arena.formats import Change, ChangeKind, Options, Plan
 from arena.infos import MatchState
-from arena.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
+from arena.publishing.published import MOST, PublishedBye, PublishedPairing, PublishedSchedule
 from referee.shuffle import SEED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from arena.formats import Place, Results, Totals
-    from arena.published import PublishedTournament
+    from arena.publishing.published import PublishedTournament
 
 
 def rescheduled(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from arena.published import FORMAT, Hash, Value
+from arena.publishing.published import FORMAT, Hash, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
