@@ -32,8 +32,8 @@ from arena.publishing.published import (
     PublishedFault,
     PublishedResult,
     PublishedSchedule,
-    PublishedTournament,
     PublishedUsage,
+    SecondTournament,
 )
 from arena.recorded import read_recorded
 from referee.shuffle import commitment
@@ -81,6 +81,23 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def forgery(honest: Path, tmp_path: Path) -> Forgery:
     """A copy to be forged."""
     return Forgery(honest, tmp_path / "forged")
+
+
+def hash_strings(forgery: Forgery) -> str:
+    """Give the list of strings the hash that fits it as it is now, and return that."""
+
+    def change(value: dict[str, Any]) -> None:
+        kinds = {"open": "open", "known": "known", "too late": None}
+        lines = sorted(
+            f"{each['entrant']} {kinds.get(each['state'], 'promised')} {each['digest']}\n".encode()
+            for each in value["entropy"]
+            if each["state"] != "too late"
+        )
+        head = f"bura-arena/1/promises {value['commitment']}\n".encode()
+        value["promises"] = hashlib.sha256(head + b"".join(lines)).hexdigest()
+
+    forgery.edit("tournament.json", change)
+    return str(json.loads(forgery.path("tournament.json").read_text())["promises"])
 
 
 def difference(found: Audit) -> Difference:
@@ -318,14 +335,20 @@ def test_changed_seed_with_its_commitment_is_named(forgery: Forgery) -> None:
     """Whoever changes the commitment too is betrayed by every record."""
     change = {"seed": OTHER_SEED.hex(), "commitment": commitment(OTHER_SEED)}
     forgery.edit("tournament.json", lambda value: value.update(change))
+    hash_strings(forgery)
 
     check_named(forgery, FIRST, r"line 1\.seed_commitment")
 
 
 def test_changed_entropy_is_named(forgery: Forgery) -> None:
     """The texts of the entrants are in every deck."""
-    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(text="loaded dice"))
-
+    text = "loaded dice"
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(text=text))
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.digest")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(digest=digest))
+    check_named(forgery, "tournament.json", r"promises .*")
+    hash_strings(forgery)
     check_named(forgery, FIRST, r"line 1\.seed_commitment")
 
 
@@ -688,7 +711,7 @@ def test_invented_pair_is_named(forgery: Forgery) -> None:
 # ------------------------------------------------------------------------- the thorough forger
 
 INPUTS = {
-    "tournament.json": PublishedTournament,
+    "tournament.json": SecondTournament,
     "schedule.json": PublishedSchedule,
     "results.json": tuple[PublishedResult, ...],
     "attempts.json": tuple[PublishedAttempt, ...],
