@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlmodel import col, select
 
+from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
 from arena.queries import PROCESS, version_info
 from arena.sandbox import SANDBOXES, UnknownSandboxError
@@ -198,6 +199,7 @@ def _add_version(
     ).first()
     if newest is not None and submission.is_in(newest):
         return version_info(store.home, bot.name, newest)
+    _refuse_told(session, submission)
     version = BotVersion(
         bot_id=cast("int", bot.id),
         number=newest.number + 1 if newest else 1,
@@ -211,6 +213,34 @@ def _add_version(
     session.add(version)
     session.flush()
     return version_info(store.home, bot.name, version, new=True)
+
+
+def _refuse_told(session: Session, submission: _Submission) -> None:
+    """Refuse a promise of what is known, and to tell in the open what others promised.
+
+    Raises:
+        RefusedError: It is one of these.
+    """
+    if submission.entropy is None and submission.entropy_digest is None:
+        return
+    wanted = submission.entropy_digest or digest_of(submission.entropy or "")
+    rows = session.exec(
+        select(Bot.name, BotVersion).join(Bot, col(Bot.id) == BotVersion.bot_id)
+    ).all()
+    for name, version in rows:
+        label = f"{name}@{version.number}"
+        is_told = version.entropy is not None and digest_of(version.entropy) == wanted
+        if submission.entropy_digest is not None and is_told:
+            raise RefusedError(
+                f"the string that is promised is known already: it is that of {label}",
+                "promise another; arena bot promise makes one",
+            )
+        is_promised = version.entropy_digest == wanted and version.revealed is None
+        if submission.entropy is not None and is_promised:
+            raise RefusedError(
+                f"{label} promised this very string, which is not told yet",
+                f"arena bot reveal {label} tells it; or give another",
+            )
 
 
 def _image_id(

@@ -17,7 +17,7 @@ from arena.errors import NotFoundError, RefusedError, with_near
 from arena.tables import BotVersion, Entrant, ListedString, Tournament
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlmodel import Session
 
@@ -65,22 +65,27 @@ def reveal(store: Store, label: str, text: str) -> Revealed:
     bot = queries.bot_version(store, label)
     _check_promise(store, bot, text)
     with store.write() as session:
-        version = session.get_one(BotVersion, queries.find_version(session, bot))
-        is_new = version.revealed is None
-        rows = _not_begun(session, cast("int", version.id))
+        # Versions that promised the same string are known with each other.
+        versions = session.exec(
+            select(BotVersion).where(BotVersion.entropy_digest == bot.entropy_digest)
+        ).all()
+        is_new = any(version.revealed is None for version in versions)
+        rows = _not_begun(session, [cast("int", version.id) for version in versions])
         if is_new:
             if not rows:
                 raise RefusedError(
                     f"no tournament waits for the string of {bot.label}",
                     "enter it first: what is known before protects nobody",
                 )
+            now = store.now()
             for row in rows:
-                fix_list(session, row, store.now())
-            version.entropy, version.revealed = text, store.now()
-            session.add(version)
+                fix_list(session, row, now)
+            for version in versions:
+                version.entropy, version.revealed = text, now
+                session.add(version)
             for row in rows:
                 planning.plan_anew(session, row)
-        names = [row.name for row in rows if _is_mixed(session, row, bot.label)]
+        names = [row.name for row in rows if _is_mixed(session, row, text)]
     return Revealed(
         bot=queries.bot_version(store, bot.label),
         new=is_new,
@@ -114,11 +119,11 @@ def _check_promise(store: Store, bot: BotVersionInfo, text: str) -> None:
         )
 
 
-def _not_begun(session: Session, version: int) -> Sequence[Tournament]:
-    """Return the tournaments that have not begun and list a version, or have it in."""
-    entered = select(Entrant.tournament_id).where(Entrant.bot_version_id == version)
+def _not_begun(session: Session, versions: Collection[int]) -> Sequence[Tournament]:
+    """Return the tournaments that have not begun and list one of these, or have it in."""
+    entered = select(Entrant.tournament_id).where(col(Entrant.bot_version_id).in_(versions))
     listed = select(ListedString.tournament_id).where(
-        ListedString.bot_version_id == version, col(ListedString.forgone).is_(None)
+        col(ListedString.bot_version_id).in_(versions), col(ListedString.forgone).is_(None)
     )
     return session.exec(
         select(Tournament)
@@ -131,9 +136,9 @@ def _not_begun(session: Session, version: int) -> Sequence[Tournament]:
     ).all()
 
 
-def _is_mixed(session: Session, row: Tournament, label: str) -> bool:
+def _is_mixed(session: Session, row: Tournament, text: str) -> bool:
     return any(
-        each.entrant == label and each.state is StringState.REVEALED
+        each.text == text and each.state is StringState.REVEALED
         for each in contributions(session, row)
     )
 

@@ -17,7 +17,7 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exports import SEED, Forgery, exported, halt, make_store, make_tournament, run
+from exports import SEED, Forgery, exported, halt, hash_strings, make_store, make_tournament, run
 from pydantic import TypeAdapter
 
 from arena import roster
@@ -81,23 +81,6 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def forgery(honest: Path, tmp_path: Path) -> Forgery:
     """A copy to be forged."""
     return Forgery(honest, tmp_path / "forged")
-
-
-def hash_strings(forgery: Forgery) -> str:
-    """Give the list of strings the hash that fits it as it is now, and return that."""
-
-    def change(value: dict[str, Any]) -> None:
-        kinds = {"open": "open", "known": "known", "too late": None}
-        lines = sorted(
-            f"{each['entrant']} {kinds.get(each['state'], 'promised')} {each['digest']}\n".encode()
-            for each in value["entropy"]
-            if each["state"] != "too late"
-        )
-        head = f"bura-arena/1/promises {value['commitment']}\n".encode()
-        value["promises"] = hashlib.sha256(head + b"".join(lines)).hexdigest()
-
-    forgery.edit("tournament.json", change)
-    return str(json.loads(forgery.path("tournament.json").read_text())["promises"])
 
 
 def difference(found: Audit) -> Difference:

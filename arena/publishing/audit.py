@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -49,8 +49,7 @@ from arena.publishing.documents import (
 )
 from arena.publishing.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
 from arena.publishing.published import (
-    FORMATS,
-    AnyTournament,
+    TOURNAMENTS,
     PublishedAttempt,
     PublishedFault,
     PublishedResult,
@@ -258,8 +257,8 @@ class _Auditor:
 
     def _check_manifest(self) -> None:
         manifest = self._read(MANIFEST, Manifest)
-        if manifest.format not in FORMATS:
-            differ(MANIFEST, "format", " or ".join(map(str, FORMATS)), str(manifest.format))
+        if manifest.format not in TOURNAMENTS:
+            differ(MANIFEST, "format", " or ".join(map(str, TOURNAMENTS)), str(manifest.format))
         listed = {each.path: each for each in manifest.files}
         names = [each.path for each in manifest.files]
         if names != sorted(listed, key=str.encode):
@@ -286,7 +285,7 @@ class _Auditor:
         )
 
     def _read_tournament(self) -> PublishedTournament:
-        return self._read(TOURNAMENT, cast("type[PublishedTournament]", AnyTournament))
+        return self._read(TOURNAMENT, TOURNAMENTS[self._read(MANIFEST, Manifest).format])
 
     def _walk(self) -> set[str]:
         """Return all files below the folder but the manifest; there must be nothing else."""
@@ -338,7 +337,6 @@ class _Auditor:
     # ------------------------------------------------------------------------------- the settings
 
     def _check_settings(self, tournament: PublishedTournament) -> None:
-        compare(TOURNAMENT, "format", self._read(MANIFEST, Manifest).format, tournament.format)
         with fitting(TOURNAMENT):
             rules = Rules.from_dict(tournament.rules)
             tournament.check()

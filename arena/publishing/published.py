@@ -25,9 +25,6 @@ from referee.shuffle import SEED_BYTES
 FORMAT: Final = 2
 """Version of the form of exported folders."""
 
-FORMATS = (1, FORMAT)
-"""The versions that can be read: in the first strings were given in the open only."""
-
 MOST = 1_000_000
 """No tournament holds more of anything, and nobody's folder shall make the checker count on."""
 
@@ -268,8 +265,8 @@ class SecondTournament(PublishedTournament):
         return self.entropy
 
 
-AnyTournament = Annotated[FirstTournament | SecondTournament, Field(discriminator="format")]
-"""A tournament in any form that can be read."""
+TOURNAMENTS: dict[int, type[PublishedTournament]] = {1: FirstTournament, FORMAT: SecondTournament}
+"""How a tournament is told, by the version of the form of its folder."""
 
 
 class PublishedPairing(Value):
