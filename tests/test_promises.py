@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,10 +19,10 @@ from referee.shuffle import mixed_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from arena.infos import Contribution, TournamentInfo
 
+OLD_DATABASE = Path(__file__).parent / "databases" / "0004.sql"
 TEXTS = {name: f"{name}'s dice" for name in ("anna", "boris", "clara", "dora", "emil")}
 OPEN, PROMISED, REVEALED = StringState.OPEN, StringState.PROMISED, StringState.REVEALED
 KNOWN, FORGONE, LATE = StringState.KNOWN, StringState.FORGONE, StringState.LATE
@@ -553,3 +555,55 @@ def test_drawn_strings_differ() -> None:
     for text in drawn:
         bots.check_entropy(text)
         bots.check_string(None, digest_of(text))
+
+
+# ---------------------------------------------------------------------------------- older databases
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Iterator[Store]:
+    """A database of the release before promises, with rows that it wrote itself.
+
+    In it winter is over, spring stopped after a match and lost an entrant, summer has not begun.
+    """
+    home = Home(tmp_path / "old")
+    home.create()
+    with sqlite3.connect(home.database) as connection:
+        connection.executescript(OLD_DATABASE.read_text(encoding="utf-8"))
+    connection.close()
+    with Store.open(home) as store:
+        yield store
+
+
+def test_strings_of_old_tournaments_become_their_lists(old: Store) -> None:
+    """Seeds, strings and results are what they were, whoever left since."""
+    expected = mixed_seed(SEED, [b"three mice", b"four rats"])
+    for name in ("winter", "spring"):
+        info = queries.tournament(old, name)
+        assert info.listed == info.started
+        assert states(old, name) == {"first@1": OPEN, "middle@1": OPEN}
+        assert queries.deck_seed(old, info.id) == expected
+    assert queries.tournament(old, "winter").seed == expected
+    assert len(queries.played_matches(old, "winter")) == 3
+
+
+def test_old_tournament_that_had_begun_goes_on_under_its_seed(old: Store) -> None:
+    """Its run is resumed, and who comes now is too late."""
+    submit(old, old.home.path, "late", "late dice")
+    roster.join(old, "spring", "late", "came late")
+    assert run(old, name="spring").exit_code == 0
+    info = queries.tournament(old, "spring")
+    assert info.seed == mixed_seed(SEED, [b"three mice", b"four rats"])
+    assert states(old, "spring")["late@1"] is LATE
+
+
+def test_old_tournament_that_had_not_begun_takes_promises(old: Store) -> None:
+    """Its list is not fixed before the first promise is kept."""
+    assert queries.tournament(old, "summer").listed is None
+    submit(old, old.home.path, "new", promised="new dice")
+    roster.join(old, "summer", "new", "entry")
+    promises.reveal(old, "new", "new dice")
+    assert run(old, name="summer").exit_code == 0
+    assert queries.tournament(old, "summer").seed == mixed_seed(
+        SEED, [b"three mice", b"four rats"], [b"new dice"]
+    )

@@ -93,7 +93,7 @@ def test_honest_folder_says_how_far_the_decks_are_protected(made: tuple[Path, st
         found.protection
     )
     unproved = "\n".join(found.unproved)
-    assert "that emil@1 left before the start, but after the list of strings was fixed" in unproved
+    assert "that emil@1 left for this reason, before the start and after" in unproved
     assert "promised or known when the folder says so" in unproved
     assert "give its hash" not in unproved
     assert "give its hash" in "\n".join(audit(folder).unproved)

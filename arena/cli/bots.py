@@ -48,6 +48,7 @@ VERSION_FIELDS = {
     "entropy_digest": "SHA-256 of the string that was promised, or null",
     "revealed": "when the promised string was told (ISO 8601), or null",
 }
+EXAMPLE_DIGEST = "bdff65f0bfea9bb086e2ed4270b01232544e4f527c660d536e41584980a15b93"
 MAX_READ = 4096
 """Characters of a file beyond which it cannot be a string for seeds."""
 
@@ -66,7 +67,7 @@ def bot() -> None:
         "arena bot submit alice alice.tar",
         "arena bot submit alice ./my_bot --sandbox process",
         "arena bot submit alice ./my_bot --entropy 'three blind mice 4711'",
-        f"arena bot submit alice ./my_bot --entropy-digest {digest_of('three blind mice 4711')}",
+        f"arena bot submit alice ./my_bot --entropy-digest {EXAMPLE_DIGEST}",
     ],
     fields={**VERSION_FIELDS, "new": "false if the newest version has the same content"},
 )
@@ -165,7 +166,7 @@ def promise(app: App, *, as_json: bool) -> None:
     examples=[
         "arena bot reveal alice 'three blind mice 4711'",
         "arena bot reveal alice@2 --from alice.txt",
-        "arena bot reveal alice --from - < alice.txt",
+        "arena bot reveal alice --from -",
     ],
     fields={
         **VERSION_FIELDS,

@@ -21,6 +21,7 @@ from arena.publishing.export import export
 if TYPE_CHECKING:
     from arena.publishing.audit import Audit
 
+EXAMPLE_HASH = "154da12a59e4f9f0e34f4a7b9aee9e74558225782b2596939be04678f8faab31"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -110,7 +111,7 @@ def export_tournament(
     cls=Documented,
     examples=[
         "arena tournament verify ./spring",
-        "arena tournament verify ./spring --commitment $NOTED --promises $NOTED_TOO",
+        f"arena tournament verify ./spring --promises {EXAMPLE_HASH}",
         "arena tournament verify ./spring --json",
     ],
     fields={

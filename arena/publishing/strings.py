@@ -64,8 +64,9 @@ def late_changes(tournament: PublishedTournament) -> Iterator[str]:
         if change.position is None and change.created >= tournament.listed:
             verb = "came" if change.kind is ChangeKind.JOIN else "left"
             yield (
-                f"that {change.entrant} {verb} before the start, but after the list of strings was "
-                f"fixed, to choose nothing by it: {change.reason_kind}, {change.reason}"
+                f"that {change.entrant} {verb} for this reason, before the start and after the "
+                f"list of strings was fixed: {change.reason_kind}, {change.reason}; who knew the "
+                "seed could choose by it who plays which deals"
             )
 
 
