@@ -24,9 +24,10 @@ from arena.errors import RefusedError
 from arena.home import Home
 from arena.play import PlayOptions
 from arena.statistics.sprt import Sprt, Verdict
-from referee.record import read_record, verify_record
+from referee.record import read_record
 from referee.results import TimeControl
 from referee.variants import VARIANTS
+from referee.verification import verify_record
 
 ROOT = Path(__file__).parent.parent
 RANDOM = str(ROOT / "sample_bots" / "random")
