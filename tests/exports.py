@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from timeline import Bot, Timeline, answers, good
 
-from arena import bots, tournament
+from arena import bots, promises, queries, roster, tournament
 from arena.entropy import digest_of
 from arena.home import Home
 from arena.jobs import Played
@@ -185,6 +185,26 @@ def exported(
         make_tournament(store, name, **options)
         run(store, name)
         return export(store, name, folder / name)
+
+
+def promised(folder: Path) -> tuple[Path, str]:
+    """Play a tournament with strings of every sort; give its export and the hash to be noted.
+
+    Of the strings anna's and emil's are told, boris' is forgone, clara's open, dora's late.
+    """
+    names = ("anna", "boris", "clara", "dora", "emil")
+    with make_store(
+        folder, names, with_entropy=("clara", "dora"), with_promise=("anna", "boris", "emil")
+    ) as store:
+        make_tournament(store, bots=("anna", "boris", "clara", "emil"), decks=1)
+        noted = queries.tournament(store, "cup").promises
+        promises.reveal(store, "anna", "dice of anna")
+        roster.join(store, "cup", "dora", "came late")
+        promises.give_up(store, "cup", "boris", "does not answer")
+        promises.reveal(store, "emil", "dice of emil")
+        roster.withdraw(store, "cup", "emil", "ill")
+        run(store)
+        return export(store, "cup", folder / "cup").folder, noted
 
 
 class Forgery:

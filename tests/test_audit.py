@@ -17,7 +17,17 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exports import SEED, Forgery, exported, halt, hash_strings, make_store, make_tournament, run
+from exports import (
+    SEED,
+    Forgery,
+    exported,
+    halt,
+    hash_strings,
+    make_store,
+    make_tournament,
+    promised,
+    run,
+)
 from pydantic import TypeAdapter
 
 from arena import roster
@@ -704,7 +714,7 @@ INPUTS = {
 TRUSTED = {
     "tournament.json": {
         *("engine", "name", "created", "started", "sandbox", "seeding", "frozen"),
-        *("seed_given", "entrants.kind", "entropy.is_later"),
+        *("seed_given", "entrants.kind", "entropy.is_later", "listed"),
         # One cycle of a round robin is the usual.
         "rounds",
         *(f"rating.parameters.{name}" for name in ("mu", "sigma", "beta", "tau")),
@@ -816,6 +826,18 @@ def test_every_change_is_proved_but_its_reason(changing: Path, tmp_path: Path, n
         trusted if name == "tournament.json" else set()
     )
     assert name == "tournament.json" or not passed
+
+
+@pytest.mark.long
+def test_every_promise_is_proved_but_its_words(tmp_path: Path) -> None:
+    """What became of a string is proved; why it was not waited for, and at what time, is not."""
+    folder, _ = promised(tmp_path)
+
+    passed = unnoticed(folder, tmp_path / "forged", "tournament.json")
+
+    trusted = {"entropy.is_later", "entropy.reason", "entropy.forgone"}
+    assert {each for each in passed if each.startswith("entropy")} <= trusted
+    assert "promises" not in passed
 
 
 # ----------------------------------------------------------------------------- the command line

@@ -169,12 +169,21 @@ def test_readers_pass_a_writer_and_writers_queue(home: Home) -> None:
 # -------------------------------------------------------------------------------------- migrations
 
 
+LATER: dict[str, dict[str, dict[str, object]]] = {
+    "0004": {
+        "tournament": {"options": "{}", "seeding": "given", "frozen": False, "complete": True},
+        "match": {"stage": ""},
+    }
+}
+"""What rows have to hold besides, by the revision and the table."""
+
+
 def old_database(home: Home, revision: str) -> None:
     """Make a database of an old revision with a row in each of its main tables."""
     home.create()
     engine = create_engine(f"sqlite:///{home.database}")
     rules = json.dumps(Rules().to_dict())
-    rows = {
+    rows: dict[str, dict[str, object]] = {
         "bot": {"id": 1, "name": "anna", "folded": "anna", "created": 0},
         "bot_version": {
             "id": 1,
@@ -249,6 +258,9 @@ def old_database(home: Home, revision: str) -> None:
             "log_truncated": False,
         },
     }
+    for since, columns in LATER.items():
+        for table, row in columns.items() if since <= revision else ():
+            rows[table] |= row
     with engine.begin() as connection:
         upgrade(connection, revision)
         for table, row in rows.items():

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exports import Forgery, hash_strings, make_store, make_tournament, run
+from exports import Forgery, hash_strings, make_store, make_tournament, promised, run
 
-from arena import promises, queries, roster
+from arena import queries
 from arena.cli import main
 from arena.entropy import digest_of
 from arena.publishing.audit import audit
@@ -31,20 +31,7 @@ ORDER = ["anna@1", "boris@1", "clara@1", "emil@1", "dora@1"]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A tournament with strings of every sort, and the hash that its authors noted."""
-    folder = tmp_path_factory.mktemp("promised")
-    names = ("anna", "boris", "clara", "dora", "emil")
-    with make_store(
-        folder, names, with_entropy=("clara", "dora"), with_promise=("anna", "boris", "emil")
-    ) as store:
-        make_tournament(store, bots=("anna", "boris", "clara", "emil"), decks=1)
-        noted = queries.tournament(store, "cup").promises
-        promises.reveal(store, "anna", "dice of anna")
-        roster.join(store, "cup", "dora", "came late")
-        promises.give_up(store, "cup", "boris", "does not answer")
-        promises.reveal(store, "emil", "dice of emil")
-        roster.withdraw(store, "cup", "emil", "ill")
-        run(store)
-        return export(store, "cup", folder / "cup").folder, noted
+    return promised(tmp_path_factory.mktemp("promised"))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.entropy import Protection, protection, protection_words
+from arena.entropy import protection_words
 from arena.errors import NotFoundError
 from arena.formats import ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
@@ -58,7 +58,7 @@ from arena.publishing.published import (
     PublishedUsage,
 )
 from arena.publishing.rescheduling import is_endless, rescheduled
-from arena.publishing.strings import check_strings, late_changes, list_words
+from arena.publishing.strings import check_strings, list_words, unproved_strings
 from arena.recorded import Recorded, read_recorded
 from referee.record import MOST_BYTES, RecordError, header, in_words
 from referee.rules import Rules
@@ -207,30 +207,17 @@ class _Auditor:
                 "that the seed came by chance, even if the folder says so: who draws many and "
                 "commits to one has chosen it"
             )
-        if tournament.strings:
-            unproved.append(
-                "that whoever gave a text for the seed did not know the organiser's secret"
-            )
-            unproved.append(
-                "that each text is of the entrant and the time it is said to be of, and was "
-                "promised or known when the folder says so: who gave it knows"
-            )
+        unproved += unproved_strings(tournament, is_noted=self.promises is not None)
         unproved.append(
             "that the settings are those of the beginning, the rating system for one: the "
             "commitment binds the seed alone, and nothing but the head binds the settings"
         )
         if tournament.stopped is not None:
             unproved.append("that its end came by chance: the organiser ended the tournament")
-        unproved += late_changes(tournament)
         unproved += self._unproved_changes(tournament)
         if self.committed is None:
             unproved.append(
                 "that the commitment was published before the first match: give it as you noted it"
-            )
-        if self.promises is None and protection(tournament.strings) is Protection.PROMISED:
-            unproved.append(
-                "that the list of strings was fixed before the first was revealed: give its hash "
-                "as you noted it"
             )
         if self.head is None:
             unproved.append("that others were given the same folder: compare the head")

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from arena.entropy import StringKind, StringState, digest_of, hash_of_strings
+from arena.entropy import Protection, StringState, digest_of, hash_of_strings, protection
 from arena.formats import ChangeKind
 from arena.publishing.differences import compare, differ
 from arena.publishing.documents import TOURNAMENT
@@ -54,11 +54,34 @@ def list_words(tournament: PublishedTournament) -> str | None:
     )
 
 
-def late_changes(tournament: PublishedTournament) -> Iterator[str]:
+def unproved_strings(tournament: PublishedTournament, *, is_noted: bool) -> Iterator[str]:
+    """Say what nobody can tell of strings that were checked.
+
+    Args:
+        tournament: As it is published.
+        is_noted: Whether the hash of the promises was known from elsewhere.
+    """
+    if not tournament.strings:
+        return
+    yield (
+        "that each text is of the entrant and the time it is said to be of, and was promised or "
+        "known when the folder says so: who gave it knows"
+    )
+    if protection(tournament.strings) is not Protection.PROMISED:
+        yield "that whoever gave a text for the seed did not know the organiser's secret"
+        return
+    yield "that no promised text was told to the organiser before: its author knows"
+    if not is_noted:
+        yield (
+            "that the list of strings was fixed before the first was revealed: give its hash as "
+            "you noted it"
+        )
+    yield from _late_changes(tournament)
+
+
+def _late_changes(tournament: PublishedTournament) -> Iterator[str]:
     """Name who came or left between the fixing of the list and the start, as far as it is told."""
     if not isinstance(tournament, SecondTournament) or tournament.listed is None:
-        return
-    if all(each.state.kind is not StringKind.PROMISED for each in tournament.strings):
         return
     for change in tournament.changes:
         if change.position is None and change.created >= tournament.listed:

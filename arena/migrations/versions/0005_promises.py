@@ -12,7 +12,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add promises; what was mixed into the seeds of old tournaments becomes their list."""
+    """Add promises; what was mixed into the seeds of old tournaments becomes their list.
+
+    Foreign keys must be off: a table that others refer to can be dropped.
+    """
     op.add_column("bot_version", sa.Column("entropy_digest", sa.String(), nullable=True))
     op.add_column("bot_version", sa.Column("revealed", sa.BigInteger(), nullable=True))
     op.add_column("tournament", sa.Column("listed", sa.BigInteger(), nullable=True))
@@ -31,7 +34,9 @@ def upgrade() -> None:
     )
     op.execute("UPDATE tournament SET listed = started")
     _list_strings()
-    op.drop_column("tournament", "entropy")
+    # Older versions of SQLite cannot drop a column: there the table is made anew.
+    with op.batch_alter_table("tournament") as table:
+        table.drop_column("entropy")
 
 
 def _list_strings() -> None:
