@@ -174,9 +174,8 @@ def protection_words(strings: Collection[SeedString]) -> str:
         kept = {StringState.PROMISED, StringState.REVEALED}
         names = ", ".join(each.entrant for each in strings if each.state in kept)
         return (
-            f"nobody could choose the decks without knowing beforehand every string that was "
-            f"promised and revealed: trust in one of these authors is enough: {names}"
-            f"{_held_back(strings)}"
+            "nobody could choose the decks without having known every one of these promised "
+            f"strings before: {names}{_held_back(strings)}"
         )
     if level is Protection.OPEN:
         return (

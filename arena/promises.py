@@ -171,12 +171,13 @@ def give_up(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
         )
     if len(found) > 1:
         raise RefusedError(f"{word} is more than one entrant of {info.name}", "name the version")
+    bot = queries.bot_version(store, found.pop())
     with Desk.open(store, info, reason) as desk:
-        if not desk.is_before_start:
-            raise RefusedError(f"{info.name} has begun: its seed is fixed")
-        fix_list(desk.session, desk.row, store.now())
-        version = queries.find_version(desk.session, queries.bot_version(store, found.pop()))
-        forgo(desk.session, desk.row, {version}, reason, store.now())
+        now = store.now()
+        fix_list(desk.session, desk.row, now)
+        version = queries.find_version(desk.session, bot)
+        if not (desk.is_before_start and forgo(desk.session, desk.row, {version}, reason, now)):
+            raise RefusedError(f"{info.name} waits no more for the string of {bot.label}")
     return queries.tournament(store, name)
 
 

@@ -169,7 +169,7 @@ def test_show_prints_promises_and_their_hash(capsys: pytest.CaptureFixture[str])
     tell(capsys, ["anna"])
     said = show(capsys)
     assert f"{noted['promises']} (fixed)" in said
-    assert "trust in one of these authors is enough: anna@1, boris@1" in said
+    assert "every one of these promised strings before: anna@1, boris@1" in said
     found = read(capsys, "tournament", "list")[0]
     assert found["promises"] == noted["promises"]
     assert [each["state"] for each in found["entropy"]] == ["revealed", "promised"]

@@ -26,6 +26,7 @@ from arena.cli.summary import (
     format_words,
     game_words,
     info_json,
+    promises_words,
     say_of_strings,
     time_words,
     tournament_command,
@@ -313,6 +314,7 @@ def _create(
             "matches": _matches(store, info),
             "commitment": commitment_words(info),
         }
+        | ({"promises": promises_words(info)} if info.contributions else {})
     )
     say_of_strings(app, info)
     hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)

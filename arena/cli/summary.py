@@ -154,8 +154,7 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
     for each in info.contributions:
         lines[f"entropy of {each.entrant}"] = string_words(each)
     if info.contributions:
-        fixed = "not fixed yet" if info.listed is None else "fixed"
-        lines["promises"] = f"{info.promises} ({fixed})"
+        lines["promises"] = promises_words(info)
         lines["strings"] = protection_words(info.contributions)
     if protection(info.contributions) is not Protection.PROMISED:
         lines |= _last_string(info)
@@ -164,6 +163,11 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
             lines["secret"] = info.secret.hex()
         lines["seed"] = info.seed.hex()
     return lines
+
+
+def promises_words(info: TournamentInfo) -> str:
+    """Return the hash of the promises, and whether it can still change."""
+    return f"{info.promises} ({'not fixed yet' if info.listed is None else 'fixed'})"
 
 
 def string_words(each: Contribution) -> str:

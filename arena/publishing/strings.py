@@ -13,7 +13,7 @@ from arena.publishing.documents import TOURNAMENT
 from arena.publishing.published import SecondTournament
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from arena.publishing.published import PublishedString, PublishedTournament
 
@@ -63,6 +63,9 @@ def unproved_strings(tournament: PublishedTournament, *, is_noted: bool) -> Iter
     """
     if not tournament.strings:
         return
+    for each in tournament.strings:
+        if each.state is StringState.FORGONE:
+            yield f"that {each.entrant} held its promised text back: {each.reason}"
     yield (
         "that each text is of the entrant and the time it is said to be of, and was promised or "
         "known when the folder says so: who gave it knows"
@@ -161,9 +164,9 @@ def _check_entrants(tournament: SecondTournament) -> None:
     seen: Counter[str] = Counter()
     for number, each in enumerate(tournament.strings):
         seen[each.entrant] += 1
-        allowed: Sequence[int] = [there[each.entrant]]
+        allowed = there[each.entrant]
         if each.state is not StringState.LATE:
             # Who left before the start stays on the list; it may have come again.
-            allowed = [there[each.entrant], left[each.entrant]]
-        if seen[each.entrant] > max(allowed):
+            allowed = max(allowed, left[each.entrant])
+        if seen[each.entrant] > allowed:
             differ(TOURNAMENT, f"entropy[{number}].entrant", "an entrant, once", each.entrant)
