@@ -83,6 +83,7 @@ def test_honest_folder_says_how_far_the_decks_are_protected(made: tuple[Path, st
     assert "that emil@1 left for this reason, before the start and after" in unproved
     assert "that boris@1 held its promised text back: does not answer" in unproved
     assert "promised or known when the folder says so" in unproved
+    assert "that the secret came by chance: nothing depends on it" in unproved
     assert "give its hash" not in unproved
     assert "give its hash" in "\n".join(audit(folder).unproved)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from arena.entropy import protection_words
+from arena.entropy import Protection, protection, protection_words
 from arena.errors import NotFoundError
 from arena.formats import ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
@@ -200,7 +200,12 @@ class _Auditor:
         ]
         if tournament.seed is None:
             unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
-        if tournament.seed_given:
+        if protection(tournament.strings) is Protection.PROMISED:
+            unproved.append(
+                "that the secret came by chance: nothing depends on it where one promised string "
+                "was honest"
+            )
+        elif tournament.seed_given:
             unproved.append("that the seed came by chance: the organiser chose it")
         else:
             unproved.append(
