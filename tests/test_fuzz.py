@@ -6,6 +6,7 @@ once broke something is kept as an example beside its target.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import shutil
 import socket
 import tempfile
 import time
+import zlib
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -33,10 +35,10 @@ from referee.cards import CardError, Cards, card_text, parse_card
 from referee.match import FaultKind, TimeControl, play_leg, play_match
 from referee.players import Choices, Fault
 from referee.record import RecordError, read_record, verify_record, write_record
-from referee.remote import MESSAGE_BYTES, Reception, _choices, _wrong_hello
+from referee.remote import Reception, _choices, _wrong_hello
 from referee.rules import Action, Rules, RulesError
 from referee.variants import VARIANTS
-from referee.wire import received_text
+from referee.wire import MESSAGE_BYTES, received_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from referee.players import Turn, Update
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
+MOST_CHOICES = 65
 EXAMPLES = 200 if SECONDS else 25
 FUZZED = settings(
     max_examples=EXAMPLES,
@@ -97,7 +100,7 @@ def damaged(draw: DrawFn, data: bytes) -> bytes:
 
 def choices_in(raw: bytes, seat: int) -> Choices | Fault:
     """Read bytes as the referee's socket does."""
-    found = _choices(raw)
+    found = _choices(raw, MOST_CHOICES)
     return Fault(FaultKind.PROTOCOL, seat, found) if isinstance(found, str) else found
 
 
@@ -108,10 +111,15 @@ def choices_in(raw: bytes, seat: int) -> Choices | Fault:
 @given(raw=bot_messages() | st.binary(max_size=400))
 @example(raw=b"\x0b" * 10_000)
 @example(raw=b"\x4a" * (MESSAGE_BYTES + 1))
+@example(raw=gzip.compress(bytes(MESSAGE_BYTES + 1)))
+@example(raw=gzip.compress(b"\x12\x00")[:-1])
+@example(raw=zlib.compress(b"\x12\x00") + b"\x00")
 def fuzz_messages(raw: bytes) -> None:
     """Any bytes are choices, or a fault in words; either can be shown on one line."""
-    found = _choices(raw)
+    found = _choices(raw, MOST_CHOICES)
     assert isinstance(found, Choices) or found
+    if isinstance(found, Choices):
+        assert _choices(gzip.compress(raw), MOST_CHOICES) == found
     wrong = _wrong_hello(raw)
     assert wrong is None or wrong
     assert "\n" not in received_text(raw)
