@@ -211,6 +211,8 @@ CALLS = {
     "prctl that shares pages": (157, 167, (67, 1, 0, 0, 0), 1),
     "prctl that stops the other thread of a core": (157, 167, (62, 1, 0, 1, 0), 1),
     "prctl in a longer word": (157, 167, (LONGER | 62, 1, 0, 1, 0), 1),
+    "mmap of huge pages": (9, 222, (0, 2 << 20, 3, 0x40022, -1, 0), 1),
+    "memfd_create of huge pages": (319, 279, (0, 4), 1),
     # Descriptor -1 would be an error if anything were done.
     "fsync": (74, 82, (-1,), "returned 0"),
     "fdatasync": (75, 83, (-1,), "returned 0"),
