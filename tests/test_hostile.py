@@ -60,13 +60,14 @@ class Draw:
     first: int
     count: int
 
-    def bots(self, game: int) -> list[str]:
-        """Return who plays in the game of this number."""
+    def bots(self, game: int, seats: int) -> list[str]:
+        """Return who plays in the game of this number, as many as there are seats or more."""
         first = self.first + 3 * game
-        return ["steady", *islice(cycle(QUICK), first, first + self.count)]
+        count = max(self.count, seats - 1)
+        return ["steady", *islice(cycle(QUICK), first, first + count)]
 
 
-# Whom the second meets in a game was not there in the first; one bot less is half the matches.
+# Whom the second meets in a game was not there in the first; one bot less is half the matches of two.
 DRAWS = (Draw(bytes(range(32)), 0, 3), Draw(bytes(range(32, 64)), 7, 2))
 
 ECHO = Row(
@@ -204,7 +205,7 @@ def test_tournament_of_hostile_bots_comes_to_its_end(
 ) -> None:
     """In every game all matches of such a tournament end, each bot with its own verdicts."""
     seats = min(VARIANTS[variant].players)
-    names = draw.bots(list(VARIANTS).index(variant))
+    names = draw.bots(list(VARIANTS).index(variant), seats)
     monkeypatch.setattr(tournament, "plan_slots", lambda **_: list(slots(seats)))
     quiet = _Quiet()
     with Store.open(Home(places[1] / "home")) as store, StopFlag().signals() as stop:
