@@ -67,7 +67,7 @@ class Draw:
         return ["steady", *islice(cycle(QUICK), first, first + count)]
 
 
-# Whom the second meets in a game was not there in the first; one bot less is half the matches of two.
+# With the second seed each game has other bots, and one less: that is half the matches.
 DRAWS = (Draw(bytes(range(32)), 0, 3), Draw(bytes(range(32, 64)), 7, 2))
 
 ECHO = Row(
