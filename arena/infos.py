@@ -269,7 +269,8 @@ class FaultInfo:
     """A fault a bot committed in the attempt that counts; `deal` is None for a leg's fault.
 
     Of one that lost the rest of a leg, `deals_played` counts the deals that were over before and
-    `deals_lost` those it cost. `sent` and `received` are the last messages as text, bounded;
+    `deals_lost` those it cost. `sent` is the last message to the bot and `received` the one that
+    was judged, or the last before it where silence was, both as text of bounded length;
     `limit_us`, `elapsed_us` and `bank_us` the clock, in microseconds. None where nothing is known.
     """
 

@@ -382,8 +382,8 @@ def _stored_fault(
     if offence.evidence is not None:
         evidence = offence.evidence
         known |= {
-            "sent": sent_text(evidence.traffic.last_sent),
-            "received": received_text(evidence.traffic.last_received),
+            "sent": sent_text(evidence.sent),
+            "received": received_text(evidence.received),
             "limit_us": evidence.limit_us,
             "elapsed_us": evidence.elapsed_us,
             "bank_us": evidence.bank_us,

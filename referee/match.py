@@ -172,6 +172,7 @@ class _Deal:
     actions: list[ActionTaken] = field(default_factory=list)
     answers: dict[int, tuple[int, int]] = field(default_factory=dict)
     faults: dict[int, Fault] = field(default_factory=dict)
+    evidence: dict[int, Evidence] = field(default_factory=dict)
 
     @property
     def number(self) -> int:
@@ -180,6 +181,12 @@ class _Deal:
     def own_seat(self, seat: int) -> int:
         """Return the seat of the deal at which a seat of the leg plays."""
         return self.setup.playing.index(seat)
+
+    def charge(self, fault: Fault, evidence: Evidence) -> None:
+        """Note a fault, unless its seat has lost the deal by an earlier one."""
+        if fault.seat not in self.faults:
+            self.faults[fault.seat] = fault
+            self.evidence[fault.seat] = evidence
 
     def events(self, own: int) -> tuple[SeenEvent, ...]:
         """Return what a seat of the deal may know of what happened since it was last told."""
@@ -226,8 +233,10 @@ class _Seat:
     decisions: int = 0
     late_answers: int = 0
     blamed: int = 0
-    elapsed_at_fault_us: int = 0
+    judged: bytes = b""
+    judged_us: int = 0
     lost: Fault | None = None
+    lost_evidence: Evidence | None = None
     noted: bool = False
 
     def deadline_ns(self, stalled_ns: int) -> int:
@@ -239,22 +248,22 @@ class _Seat:
         elapsed = received_ns - self.sent_ns - (stalled_ns - self.stalled_ns)
         return max(0, min(elapsed // 1_000, self.limit_us))
 
-    def read_clock(self, now_ns: int, stalled_ns: int) -> None:
-        """Keep how long the clock has run at the moment of a fault."""
+    def judge(self, arrival: Arrival, stalled_ns: int) -> None:
+        """Keep what is judged from now on, and how long the clock had run when it came."""
+        self.judged = arrival.raw or self.judged
         if self.open:
-            self.elapsed_at_fault_us = self.elapsed_us(now_ns, stalled_ns)
+            self.judged_us = self.elapsed_us(arrival.received_ns, stalled_ns)
         else:
-            self.elapsed_at_fault_us = self.last_answer_us
+            self.judged_us = self.last_answer_us
 
-    def evidence(self) -> Evidence | None:
-        """Return what is known of its last fault, if it has not been blamed too often."""
-        self.blamed += 1
-        if self.blamed > EVIDENT_FAULTS:
-            return None
+    def evidence(self) -> Evidence:
+        """Return what is known of a fault besides its kind."""
+        traffic = self.player.traffic
         return Evidence(
-            traffic=self.player.traffic,
+            sent=traffic.last_sent,
+            received=self.judged or traffic.hello,
             limit_us=self.limit_us,
-            elapsed_us=self.elapsed_at_fault_us,
+            elapsed_us=self.judged_us,
             bank_us=self.bank_us,
         )
 
@@ -308,6 +317,7 @@ class _Leg:
         early = []
         while (arrival := self._inbox.receive(0)) is not None:
             if isinstance(arrival.payload, Fault):
+                self._seats[arrival.seat].judge(arrival, self._inbox.stalled_ns)
                 self._lose_leg(self._seats[arrival.seat], arrival.payload)
             else:
                 early.append(arrival)
@@ -423,6 +433,7 @@ class _Leg:
         seat = self._seats[arrival.seat]
         if seat.lost:
             return
+        seat.judge(arrival, self._inbox.stalled_ns)
         if isinstance(arrival.payload, Fault):
             self._lose_leg(seat, arrival.payload)
             return
@@ -469,18 +480,17 @@ class _Leg:
 
     def _blame(self, seat: _Seat, kind: FaultKind, detail: str, number: int | None) -> None:
         """Charge a fault to the deal of that number, or else to the one at the lowest table."""
-        self._read_clock(seat)
         deals = self._deals()
         charged = next((each for each in deals if each.number == number), deals[0])
-        charged.faults.setdefault(seat.number, Fault(kind, seat.number, detail))
+        charged.charge(Fault(kind, seat.number, detail), seat.evidence())
 
     def _note_late(self, seat: _Seat) -> None:
-        self._read_clock(seat)
         detail = f"{len(seat.open)} of {seat.asked} turns not answered when the time was over"
-        for late, _ in seat.open.values():
-            late.faults.setdefault(seat.number, Fault(FaultKind.TIMEOUT, seat.number, detail))
-        seat.open.clear()
         self._stop_clock(seat, seat.limit_us)
+        seat.judged_us = seat.limit_us
+        for late, _ in seat.open.values():
+            late.charge(Fault(FaultKind.TIMEOUT, seat.number, detail), seat.evidence())
+        seat.open.clear()
         seat.late_answers += 1
         if seat.late_answers == LATE_ANSWERS:
             detail = f"late {LATE_ANSWERS} times in this leg"
@@ -491,13 +501,10 @@ class _Leg:
         free_us = seat.asked * control.move_time_ms * 1_000
         seat.stop_clock(elapsed_us, free_us, seat.asked * control.increment_ms * 1_000)
 
-    def _read_clock(self, seat: _Seat) -> None:
-        seat.read_clock(self._inbox.clock.now_ns(), self._inbox.stalled_ns)
-
-    def _lose_leg(self, seat: _Seat, fault: Fault) -> None:
+    def _lose_leg(self, seat: _Seat, fault: Fault, evidence: Evidence | None = None) -> None:
         if seat.lost is None:
             seat.lost = fault
-            self._read_clock(seat)
+            seat.lost_evidence = evidence or seat.evidence()
         seat.open.clear()
         if self._last_word_ns is None:
             self._last_word_ns = self._inbox.clock.now_ns() + LAST_WORD_NS
@@ -510,7 +517,7 @@ class _Leg:
         lost = self._losers()
         for each in self._deals():
             for number in sorted(each.faults):
-                self._note_offence(each.number, each.faults[number])
+                self._note_offence(each.number, each.faults[number], each.evidence[number])
             at_fault = (lost | set(each.faults)) & set(each.setup.playing)
             if not at_fault:
                 each.settle()
@@ -524,17 +531,19 @@ class _Leg:
         if self._spec.match_format == SERIES and self._spec.rules.fault_cost == "match":
             for each in self._deals():
                 for number, fault in sorted(each.faults.items()):
-                    self._lose_leg(self._seats[number], fault)
+                    self._lose_leg(self._seats[number], fault, each.evidence[number])
         for seat in self._seats:
             if seat.lost and not seat.noted:
                 if seat.lost.kind in {FaultKind.DISCONNECTED, FaultKind.TIMEOUT}:
                     seat.lost = self._explain(seat.lost) or seat.lost
                 seat.noted = True
-                self._note_offence(None, seat.lost)
+                self._note_offence(None, seat.lost, seat.lost_evidence)
 
-    def _note_offence(self, number: int | None, fault: Fault) -> None:
+    def _note_offence(self, number: int | None, fault: Fault, known: Evidence | None) -> None:
         entrant = self._spec.entrant_at(self._leg, fault.seat)
-        evidence = self._seats[fault.seat].evidence()
+        seat = self._seats[fault.seat]
+        seat.blamed += 1
+        evidence = known if seat.blamed <= EVIDENT_FAULTS else None
         self._offences.append(
             Offence(leg=self._leg, deal=number, entrant=entrant, fault=fault, evidence=evidence)
         )

@@ -212,11 +212,19 @@ class Choices(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """Something that came from a seat, and the monotonic time it was received, in nanoseconds."""
+    """Something that came from a seat.
+
+    Attributes:
+        seat: From which.
+        received_ns: The monotonic time it was received, in nanoseconds.
+        payload: What it means.
+        raw: The message as it came, empty where no message did.
+    """
 
     seat: int
     received_ns: int
     payload: Choices | Fault
+    raw: bytes = b""
 
 
 class Clock(Protocol):
@@ -313,7 +321,7 @@ class Traffic:
             stream, all together, in microseconds, of those that the bot answered: the part of
             the bot's time that is ours.
         last_sent: The last message to the bot, as bytes.
-        last_received: The last message from it.
+        hello: The first message from it.
     """
 
     sent_bytes: int = 0
@@ -322,7 +330,7 @@ class Traffic:
     received_messages: int = 0
     sending_us: int = 0
     last_sent: bytes = b""
-    last_received: bytes = b""
+    hello: bytes = b""
 
 
 class Player(Protocol):

@@ -33,7 +33,7 @@ from referee.players import (
     PlatformError,
     Traffic,
 )
-from referee.wire import PROTOCOL, Wire, goodbye
+from referee.wire import MESSAGE_BYTES, PROTOCOL, Wire, goodbye, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -45,9 +45,8 @@ if TYPE_CHECKING:
 
     _Context = grpc.aio.ServicerContext[bytes, bytes]
 
-__all__ = ["MESSAGE_BYTES", "Reception", "RemotePlayer", "SocketError"]
+__all__ = ["Reception", "RemotePlayer", "SocketError"]
 
-MESSAGE_BYTES = 64 * 1024
 # Beyond this gRPC cuts the stream without telling why; below it the verdict can say so. A bot may
 # have as many of these in memory here as it may have streams.
 CUT_BYTES = 2 << 20
@@ -56,6 +55,8 @@ BROKEN_OFF = (
     f"than {CUT_BYTES >> 20} MiB"
 )
 CANCEL_SECONDS = 0.2
+# Reading a message of 32,000 choices takes longer than many a move.
+SPARE_CHOICES = 64
 UNREAD_ARRIVALS = 256
 PATH_BYTES = 100
 STREAMS = 4
@@ -72,6 +73,8 @@ _METHOD = "/burabot.Referee/Play"
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", CUT_BYTES),
+    # gRPC cuts the stream at a message that unpacks to more than it may, and tells nobody here.
+    ("grpc.per_message_decompression", 0),
     ("grpc.max_metadata_size", 4096),
     ("grpc.absolute_max_metadata_size", 8192),
     ("grpc.max_concurrent_streams", STREAMS),
@@ -165,7 +168,8 @@ class Reception:
         number = len(self._seats)
         wire = Wire(self._spec, number)
         self._canaries.check(wire.welcome(), f"the welcome of seat {number}")
-        server = _SeatServer(number, self.inbox, wire, token)
+        most = min(self._spec.tables, self._spec.decks) + SPARE_CHOICES
+        server = _SeatServer(number, self.inbox, wire, token, most)
         self._seats.append(server)
         return self._loop.run_until_complete(server.start(address))
 
@@ -231,7 +235,7 @@ class RemotePlayer:
             server.received_messages,
             server.sending_ns // 1_000,
             server.last_sent,
-            server.last_received,
+            server.hello,
         )
 
     def prepare(self, message: Message) -> Callable[[], None]:
@@ -327,7 +331,7 @@ class _Handlers(grpc.GenericRpcHandler):
 class _SeatServer:
     """A seat's socket, and the one stream that comes through it."""
 
-    def __init__(self, seat: int, inbox: Inbox, wire: Wire, token: str) -> None:
+    def __init__(self, seat: int, inbox: Inbox, wire: Wire, token: str, most_choices: int) -> None:
         self.seat = seat
         self.wire = wire
         self.taken = False
@@ -336,9 +340,10 @@ class _SeatServer:
         self.sent_bytes = self.sent_messages = 0
         self.received_bytes = self.received_messages = 0
         self.sending_ns = self._handing_ns = 0
-        self.last_sent = self.last_received = b""
+        self.last_sent = self.hello = b""
         self._inbox = inbox
         self._token = token
+        self._most_choices = most_choices
         self._strangers = 0
         self._ended = False
         self._finished = asyncio.Event()
@@ -374,7 +379,7 @@ class _SeatServer:
             await self._refuse(context)
             return
         self.taken = self.arrived = True
-        self.last_received = raw
+        self.hello = raw
         try:
             wrong = _wrong_hello(raw)
             if wrong is None:
@@ -419,15 +424,14 @@ class _SeatServer:
                 return
             self.received_bytes += len(raw)
             self.received_messages += 1
-            self.last_received = raw
             # What nobody answers is in no answer's time, so it is not counted here either.
             self.sending_ns += self._handing_ns
             self._handing_ns = 0
-            choices = _choices(raw)
+            choices = _choices(raw, self._most_choices)
             if isinstance(choices, str):
-                self._fault(FaultKind.PROTOCOL, choices)
+                self._fault(FaultKind.PROTOCOL, choices, raw)
                 return
-            self._inbox.put(Arrival(self.seat, received_ns, choices))
+            self._inbox.put(Arrival(self.seat, received_ns, choices, raw))
             # A bot that floods is not read until the match has judged what it sent.
             while self._inbox.waiting() > UNREAD_ARRIVALS:  # noqa: ASYNC110 - nobody can tell
                 await asyncio.sleep(POLL_SECONDS)
@@ -457,11 +461,11 @@ class _SeatServer:
         said = "" if isinstance(message, str) else message.hello.token
         return hmac.compare_digest(said.encode(), self._token.encode())
 
-    def _fault(self, kind: FaultKind, detail: str) -> None:
+    def _fault(self, kind: FaultKind, detail: str, raw: bytes = b"") -> None:
         if not self._ended:
             self._ended = True
             fault = Fault(kind, self.seat, detail)
-            self._inbox.put(Arrival(self.seat, self._inbox.clock.now_ns(), fault))
+            self._inbox.put(Arrival(self.seat, self._inbox.clock.now_ns(), fault, raw))
 
 
 async def _read_from(context: _Context) -> bytes | None:
@@ -474,8 +478,11 @@ def _parse(raw: bytes) -> bot_pb2.BotMessage | str:
     """Return a bot's message, or in words what is wrong with it."""
     if len(raw) > MESSAGE_BYTES:
         return f"a message of {len(raw)} bytes: expected at most {MESSAGE_BYTES}"
+    data = unpack(raw)
+    if isinstance(data, str):
+        return data
     try:
-        message = bot_pb2.BotMessage.FromString(raw)
+        message = bot_pb2.BotMessage.FromString(data)
     except DecodeError:
         return f"a message of {len(raw)} bytes that is no BotMessage"
     if message.WhichOneof("content") is None:
@@ -483,13 +490,16 @@ def _parse(raw: bytes) -> bot_pb2.BotMessage | str:
     return message
 
 
-def _choices(raw: bytes) -> Choices | str:
+def _choices(raw: bytes, most: int) -> Choices | str:
     message = _parse(raw)
     if isinstance(message, str):
         return message
     if message.HasField("hello"):
         return "Hello came twice: say it once, at the start of the stream"
-    return Choices(tuple([Choice(each.turn, each.action) for each in message.choices.choices]))
+    choices = message.choices.choices
+    if len(choices) > most:
+        return f"a message of {len(choices)} choices: expected at most {most} here"
+    return Choices(tuple([Choice(each.turn, each.action) for each in choices]))
 
 
 def _wrong_hello(raw: bytes) -> str | None:

@@ -243,13 +243,15 @@ class Evidence:
     """How things stood at a seat when it committed a fault; for people, no part of the record.
 
     Attributes:
-        traffic: What had gone over the seat's wire, the last messages among it.
+        sent: The last message to the bot, as bytes.
+        received: The message that was judged; without one, the last that had been judged before.
         limit_us: The time the seat had for the turns it was asked last, in microseconds.
         elapsed_us: How long its clock had run.
         bank_us: What was left in its bank.
     """
 
-    traffic: Traffic = field(default_factory=Traffic)
+    sent: bytes = b""
+    received: bytes = b""
     limit_us: int = 0
     elapsed_us: int = 0
     bank_us: int = 0

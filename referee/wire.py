@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.protobuf import text_format
@@ -22,10 +24,24 @@ if TYPE_CHECKING:
     from referee.rules import Rules
     from referee.view import Observation, Pile, SeenEvent, TablePlay
 
-__all__ = ["BATCH_BYTES", "PROTOCOL", "Wire", "goodbye", "received_text", "sent_text"]
+__all__ = [
+    "BATCH_BYTES",
+    "MESSAGE_BYTES",
+    "PROTOCOL",
+    "Wire",
+    "goodbye",
+    "received_text",
+    "sent_text",
+    "unpack",
+]
 
 PROTOCOL = 1
 BATCH_BYTES = 32 * 1024
+MESSAGE_BYTES = 64 * 1024
+# How gzip and zlib begin. With the first no message can; with the second it would begin with a
+# field that the contract does not have.
+_PACKED = (b"\x1f\x8b", b"\x78")
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 CACHED = 1 << 16
 TEXT_CHARS = 2_000
 SHOWN_BYTES = 200
@@ -163,6 +179,23 @@ def goodbye(message: Goodbye) -> bytes:
     return wire.SerializeToString()
 
 
+def unpack(raw: bytes) -> bytes | str:
+    """Return a message from a bot as it was before gRPC compressed it, or what is wrong with it.
+
+    gRPC would unpack it itself, but end the stream without a word if it becomes too long.
+    """
+    if not raw.startswith(_PACKED):
+        return raw
+    unpacking = zlib.decompressobj(_GZIP_OR_ZLIB)
+    try:
+        found = unpacking.decompress(raw, MESSAGE_BYTES + 1)
+    except zlib.error:
+        return raw
+    if len(found) > MESSAGE_BYTES:
+        return f"a compressed message of more than {MESSAGE_BYTES} bytes: expected at most that"
+    return found if unpacking.eof and not unpacking.unused_data else raw
+
+
 def sent_text(raw: bytes) -> str:
     """Return a message to a bot as text in one line of bounded length, empty for no message."""
     return _text(raw, bot_pb2.RefereeMessage)
@@ -173,14 +206,16 @@ def received_text(raw: bytes) -> str:
 
     What is no message is spelled in hexadecimal digits.
     """
-    return _text(raw, bot_pb2.BotMessage)
+    data = unpack(raw)
+    return _text(raw if isinstance(data, str) else data, bot_pb2.BotMessage)
 
 
 def _text(raw: bytes, kind: type[bot_pb2.RefereeMessage | bot_pb2.BotMessage]) -> str:
-    try:
-        text = text_format.MessageToString(kind.FromString(raw), as_one_line=True)
-    except (DecodeError, RecursionError):
-        text = ""
+    text = ""
+    # What is longer could have a text of a hundred megabytes.
+    if len(raw) <= MESSAGE_BYTES:
+        with suppress(DecodeError, RecursionError):
+            text = text_format.MessageToString(kind.FromString(raw), as_one_line=True)
     # Fields that the contract does not know have no text.
     if raw and not text:
         text = f"{len(raw)} bytes: {raw[:SHOWN_BYTES].hex(' ')}"

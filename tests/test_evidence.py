@@ -10,10 +10,11 @@ from timeline import Bot, Timeline, answers, good
 
 from burabot import bot_pb2
 from referee.match import EVIDENT_FAULTS, Evidence, LegResult, TimeControl, play_leg
+from referee.players import Choice, Choices
 from referee.wire import TEXT_CHARS, received_text, sent_text
 
 if TYPE_CHECKING:
-    from referee.players import Choices, Update
+    from referee.players import Update
 
 STEADY = ("steady",)
 
@@ -29,8 +30,8 @@ def test_fault_keeps_the_messages_it_was_made_of() -> None:
     """The question as it was put, the choice that was wrong, and how long the clock had run."""
     leg = play(spec(decks=1), ("illegal_index",), STEADY).leg
     found = evidence(leg)
-    assert "actions" in sent_text(found.traffic.last_sent)
-    assert received_text(found.traffic.last_received).startswith("choices { choices { turn: ")
+    assert "actions" in sent_text(found.sent)
+    assert received_text(found.received).startswith("choices { choices { turn: ")
     assert found.limit_us == 5_000_000
     assert 0 < found.elapsed_us <= found.limit_us
 
@@ -39,9 +40,51 @@ def test_fault_keeps_the_messages_it_was_made_of() -> None:
 def test_message_that_cannot_be_read_is_kept_all_the_same(bot: tuple[str, str]) -> None:
     """A broken protocol is shown as the bytes that came, cut to what a person reads."""
     found = evidence(play(spec(decks=1), bot, STEADY).leg)
-    text = received_text(found.traffic.last_received)
-    assert f"{len(found.traffic.last_received)} bytes" in text
+    text = received_text(found.received)
+    assert f"{len(found.received)} bytes" in text
     assert len(text) < TEXT_CHARS + 50
+
+
+def test_fault_keeps_the_message_that_was_judged_and_not_a_later_one() -> None:
+    """Each of two wrong answers is shown with its deal, whatever came before the round was over."""
+    timeline = Timeline()
+
+    def err(_: Bot, update: Update) -> list[tuple[float, Choices]]:
+        wrong = [Choices((Choice(turn.id, 99),)) for turn in update.turns]
+        empty = Choices(())
+        return [(1 + number, one) for number, one in enumerate([*wrong, empty, empty])]
+
+    def slow(_: Bot, update: Update) -> list[tuple[float, Choices]]:
+        return [(50, answers(update))]
+
+    bots = [Bot(timeline, seat, react) for seat, react in enumerate((slow, err))]
+    leg = play_leg(spec(decks=2, tables=2), 0, bots, timeline)
+    shown = [evidence(leg, place) for place in (0, 1)]
+    turns = [turn.id for turn in bots[1].turns[:2]]
+    assert [each.received for each in shown] == [
+        repr(Choices((Choice(turn, 99),))).encode() for turn in turns
+    ]
+    assert [each.elapsed_us for each in shown] == [1_000, 2_000]
+
+
+def test_timeout_keeps_the_last_message_before_it() -> None:
+    """What comes when the time is long over has nothing to do with it."""
+    timeline = Timeline()
+
+    def late(bot: Bot, update: Update) -> list[tuple[float, Choices]]:
+        if bot.rounds == 0:
+            return [(1, answers(update))]
+        return [(5_001, Choices(())), (5_002, answers(update))]
+
+    def slow(_: Bot, update: Update) -> list[tuple[float, Choices]]:
+        return [(4_990, answers(update))]
+
+    bots = [Bot(timeline, seat, react) for seat, react in enumerate((slow, late))]
+    leg = play_leg(spec(decks=1), 0, bots, timeline)
+    found = evidence(leg)
+    assert str(leg.faults[0].fault.kind) == "timeout"
+    assert found.received == repr(Choices(())).encode()
+    assert found.elapsed_us == found.limit_us
 
 
 def test_silence_is_kept_with_the_time_it_took() -> None:
@@ -49,7 +92,7 @@ def test_silence_is_kept_with_the_time_it_took() -> None:
     match = spec(decks=1, time_control=TimeControl(move_time_ms=250))
     found = evidence(play(match, ("silent",), STEADY).leg)
     assert found.elapsed_us == found.limit_us == 250_000
-    assert "hello" in received_text(found.traffic.last_received)
+    assert "hello" in received_text(found.received)
 
 
 def test_evidence_of_endless_faults_is_bounded() -> None:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import subprocess
 import tarfile
 import uuid
@@ -363,6 +364,15 @@ def test_archive_with_a_link_for_a_mounted_folder_is_refused(
     path = tmp_path / "bot.tar"
     _archive(path, {"config": {"Cmd": ["true"]}}, link, packed=packed)
     with pytest.raises(ImageRefusedError, match="is no folder"):
+        images.load(path, engine=_untouchable())
+
+
+def test_huge_archive_is_refused(tmp_path: Path) -> None:
+    """An archive of more than 2 GiB is not even opened."""
+    path = tmp_path / "bot.tar"
+    path.touch()
+    os.truncate(path, 2049 << 20)
+    with pytest.raises(ImageRefusedError, match="has 2049 MiB: expected at most 2048 MiB"):
         images.load(path, engine=_untouchable())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -125,6 +126,61 @@ def test_reaping_takes_the_dead_only(place: Path) -> None:
     assert kept.root.exists()
     assert half.exists()
     assert stranger.exists()
+
+
+KILLED_AT_EACH_STEP = """
+import itertools, json, os, signal, sys
+from pathlib import Path
+from arena.sandbox import owners
+
+place = Path(sys.argv[1])
+owners._places = lambda: [place]
+left = []
+for last in itertools.count(1):
+    child = os.fork()
+    if child == 0:
+        steps = itertools.count(1)
+        def hook(event, arguments):
+            if event.startswith(("os.", "open", "shutil.")) and str(place) in str(arguments):
+                if next(steps) == last:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        sys.addaudithook(hook)
+        owners.SocketFolder.create("owner:of/it").remove()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found = [one.name for one in place.iterdir()]
+    left.append([found, owners.reap_socket_folders(), [one.name for one in place.iterdir()]])
+    if status == 0:
+        break
+print(json.dumps(left))
+"""
+
+
+def test_folder_of_a_process_killed_at_any_step_is_reaped(place: Path) -> None:
+    """Between the making of a folder and its end there is no moment at which it has no owner."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_AT_EACH_STEP, str(place)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    steps = json.loads(done.stdout)
+    assert len(steps) > 10
+    assert [after for _, _, after in steps] == [[]] * len(steps)
+    assert [len(found) for found, _, _ in steps] == [count for _, count, _ in steps]
+    assert sum(count for _, count, _ in steps) > 8
+
+
+def test_draft_names_its_owner(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run in another namespace had not finished is left alone until its owner is dead."""
+    monkeypatch.setattr(owners.ProcessStamp, "current", lambda: ProcessStamp("other:boot:1:1"))
+    monkeypatch.setattr(owners.shutil, "rmtree", lambda *_, **__: None)
+    SocketFolder.create("a/b:c").remove()
+    monkeypatch.undo()
+    monkeypatch.setattr(owners, "_places", lambda: [place])
+    assert reap_socket_folders([], ["a"]) == 0
+    assert reap_socket_folders([], ["a/b:c"]) == 1
+    assert list(place.iterdir()) == []
 
 
 def test_what_vanishes_while_it_is_looked_at_is_left_out(

@@ -98,6 +98,10 @@ def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
         (("oversized", "1048577"), FaultKind.PROTOCOL),
         # gRPC cuts such a stream by itself and tells the bot why, which ends this one.
         (("oversized", "16000000"), FaultKind.CRASH),
+        (("packed", "Gzip", "65537"), FaultKind.PROTOCOL),
+        (("packed", "Gzip", "64000000"), FaultKind.PROTOCOL),
+        (("packed", "Deflate", "64000000"), FaultKind.PROTOCOL),
+        (("many_choices", "66"), FaultKind.PROTOCOL),
         (("hello_twice",), FaultKind.PROTOCOL),
         (("flood",), FaultKind.PROTOCOL),
         (("no_hello",), FaultKind.PROTOCOL),
@@ -128,6 +132,19 @@ def test_a_largest_message_is_read() -> None:
     (offence,) = played.leg.faults
     assert offence.fault.kind is FaultKind.PROTOCOL
     assert "expected at most" not in offence.fault.detail
+
+
+@pytest.mark.parametrize("compression", ["Gzip", "Deflate"])
+def test_compressed_messages_are_read(compression: str) -> None:
+    """A bot may let its library compress what it says."""
+    played = play(spec(), STEADY, ("packed", compression, "0"))
+    assert [str(each.fault) for each in played.leg.faults] == []
+
+
+def test_a_message_of_many_choices_is_judged_choice_by_choice_up_to_a_number() -> None:
+    """With one table 65 choices are read, and one of them is for a turn that was never sent."""
+    played = play(spec(decks=1), STEADY, ("many_choices", "65"))
+    assert faults(played) == [(FaultKind.OUT_OF_TURN, 0, 1)]
 
 
 def test_a_message_that_grpc_cuts_off_is_named_as_a_cause() -> None:

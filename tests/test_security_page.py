@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+BOTS = tomllib.loads((TESTS / "hostile" / "expected.toml").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 PROMISES = re.findall(
     r"^\| ([^|]+) \|[^|]+\| ([^|]+) \|$",
@@ -27,6 +29,13 @@ def functions(file: str) -> set[str]:
 def test_the_page_promises_something() -> None:
     """The table of promises is found where it is looked for."""
     assert len(PROMISES) > 15
+
+
+@pytest.mark.parametrize(("promise", "tests"), PROMISES, ids=[one for one, _ in PROMISES])
+def test_promise_names_bots_that_exist(promise: str, tests: str) -> None:
+    """A bot that stands behind a promise is a row of the table of hostile bots."""
+    assert promise
+    assert {one for one in re.findall(r"`([^`]+)`", tests) if "::" not in one} <= set(BOTS)
 
 
 @pytest.mark.parametrize(("promise", "tests"), PROMISES, ids=[one for one, _ in PROMISES])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import random
+import zlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,10 +15,10 @@ from referee.cards import Cards
 from referee.match import Entrant, MatchSpec, play_leg
 from referee.players import ClockReading, Update
 from referee.variants import VARIANTS
-from referee.wire import BATCH_BYTES, Wire
+from referee.wire import BATCH_BYTES, MESSAGE_BYTES, Wire, received_text, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from referee.players import Choices, Fault, Turn
 
@@ -138,3 +140,30 @@ def test_welcome_tells_every_option_and_nothing_of_the_match() -> None:
     options = {option.name: option.value for option in welcome.options}
     assert options["lead_sizes"] == "1 2 3"
     assert all(secret not in raw for secret in (b"alpha", b"beta", b"sha256", match.seed))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "zlib"])
+def test_compressed_message_is_unpacked_up_to_what_a_message_may_have(
+    pack: Callable[[bytes], bytes],
+) -> None:
+    """A message is read as it was before; of one that is too long no more is unpacked."""
+    for data in (b"", b"\x12\x00", b"x" * MESSAGE_BYTES):
+        assert unpack(pack(data)) == data
+    assert unpack(pack(b"x" * (MESSAGE_BYTES + 1))) == (
+        "a compressed message of more than 65536 bytes: expected at most that"
+    )
+
+
+def test_what_is_not_compressed_properly_is_taken_as_it_came() -> None:
+    """Half a compressed message, one with more behind it, and none."""
+    for raw in (b"", b"\x12\x00", b"\x78", b"\x1f\x8b", gzip.compress(b"x")[:-1]):
+        assert unpack(raw) == raw
+    assert unpack(gzip.compress(b"x") + b"x") == gzip.compress(b"x") + b"x"
+
+
+def test_text_of_a_message_that_is_too_long_is_not_made() -> None:
+    """A text of a hundred megabytes would have to be made before it could be cut."""
+    choices = [bot_pb2.Choice()] * MESSAGE_BYTES
+    raw = bot_pb2.BotMessage(choices=bot_pb2.Choices(choices=choices)).SerializeToString()
+    assert received_text(raw).startswith(f"{len(raw)} bytes: 12 ")
+    assert received_text(gzip.compress(b"\x12\x00")) == "choices { }"

@@ -101,7 +101,8 @@ class Bot:
         sent = self.timeline.now
         for delay_ms, payload in self.react(self, message):
             received = sent + round(delay_ms * MS)
-            self.timeline.at(received, Arrival(self.seat, received, payload))
+            raw = repr(payload).encode() if isinstance(payload, Choices) else b""
+            self.timeline.at(received, Arrival(self.seat, received, payload, raw))
         self.rounds += 1
 
 

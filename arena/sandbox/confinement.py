@@ -66,6 +66,8 @@ MASKED_PATHS = (
     *("/sys/module", "/sys/power", "/sys/devices/system/node", "/sys/devices/virtual/block"),
     *("/sys/devices/virtual/thermal", "/sys/devices/virtual/workqueue"),
     "/sys/devices/system/cpu/cpufreq",
+    # The kernel has one number of terminals for all containers; `/dev/ptmx` leads there too.
+    "/dev/pts",
     # The first process has the bot's user; by its memory a bot could make it outlive its program.
     *("/proc/1/mem", "/proc/1/task/1/mem"),
 )

@@ -6,9 +6,11 @@ import os
 import secrets
 import shutil
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from arena.sandbox.base import SOCKET_NAME, SandboxError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcessStamp", "SocketFolder", "dead_socket_folders", "reap_socket_folders"]
 
 PREFIX = "bura-"
+DRAFT = f"{PREFIX}draft"
 OWNER_FILE = "owner"
 MOUNTED = "s"
 # A Unix socket's path ends at 107 bytes, and some clients count less.
@@ -77,7 +80,9 @@ class SocketFolder:
     """A folder for one seat's socket, to be mounted into that seat's container alone.
 
     The mount's source can be read inside the container, so the path is random; the owner's name
-    lies beside the mounted folder, not in it.
+    lies beside the mounted folder, not in it. While it is made and while it is removed the folder
+    is a draft, which has the owner in its own name: whenever the process dies, whose it was is
+    known.
 
     Attributes:
         root: The folder to remove at the end.
@@ -94,14 +99,16 @@ class SocketFolder:
         """
         place = _places()[0]
         root = place / f"{PREFIX}{secrets.token_hex(11)}"
+        stamp = ProcessStamp.current().text
+        draft = _draft(place, owner, stamp)
         try:
-            root.mkdir(mode=0o700)
-            (root / OWNER_FILE).write_text(f"{owner}\n{ProcessStamp.current().text}\n")
-            (root / OWNER_FILE).chmod(0o600)
-            (root / MOUNTED).mkdir()
-            (root / MOUNTED).chmod(0o711)
-            # Last, so that the folder is never open before it is complete.
-            root.chmod(0o711)
+            draft.mkdir(mode=0o700)
+            (draft / OWNER_FILE).write_text(f"{owner}\n{stamp}\n")
+            (draft / OWNER_FILE).chmod(0o600)
+            (draft / MOUNTED).mkdir()
+            (draft / MOUNTED).chmod(0o711)
+            draft.chmod(0o711)
+            draft.rename(root)
         except OSError as error:
             raise SandboxError(
                 f"cannot make a folder for sockets in {place}: {error.strerror}",
@@ -127,7 +134,10 @@ class SocketFolder:
         return self.path / SOCKET_NAME
 
     def owner(self) -> tuple[str, str] | None:
-        """Return the owner and its process stamp, or None while the folder is being made."""
+        """Return the owner and its process stamp, or None if this is no such folder."""
+        kind, *words = self.root.name.split(":")
+        if kind == DRAFT and len(words) == len(("owner", "stamp", "number")):
+            return unquote(words[0]), unquote(words[1])
         try:
             lines = (self.root / OWNER_FILE).read_text().splitlines()
         except OSError:
@@ -136,7 +146,11 @@ class SocketFolder:
 
     def remove(self) -> None:
         """Remove the folder and the socket in it; harmless when it is gone."""
-        shutil.rmtree(self.root, ignore_errors=True)
+        root, owner = self.root, self.owner()
+        if owner is not None:
+            with suppress(OSError):
+                root = root.rename(_draft(root.parent, *owner))
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def reap_socket_folders(
@@ -156,11 +170,17 @@ def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
     return [folder for folder, its in found if its is not None and not is_live(*its, live_owners)]
 
 
+def _draft(place: Path, owner: str, stamp: str) -> Path:
+    words = (DRAFT, quote(owner, safe=""), quote(stamp, safe=""), secrets.token_hex(8))
+    return place / ":".join(words)
+
+
 def _socket_folders() -> Iterator[SocketFolder]:
     for place in _places():
         for root in sorted(place.glob(f"{PREFIX}*")):
-            if _is_mine(root) and (root / OWNER_FILE).exists():
-                yield SocketFolder(root)
+            folder = SocketFolder(root)
+            if _is_mine(root) and folder.owner() is not None:
+                yield folder
 
 
 def _is_mine(root: Path) -> bool:

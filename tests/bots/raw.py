@@ -17,13 +17,15 @@ METHOD = "/burabot.Referee/Play"
 UNLIMITED = -1
 
 
-def connect() -> grpc.Channel:
-    """Open a channel to the referee."""
+def connect(compression: grpc.Compression | None = None) -> grpc.Channel:
+    """Open a channel to the referee; with a compression all messages go through it."""
     options = [
         ("grpc.default_authority", "localhost"),
         ("grpc.max_send_message_length", UNLIMITED),
     ]
-    return grpc.insecure_channel(os.environ["ARENA_ADDRESS"], options=options)
+    return grpc.insecure_channel(
+        os.environ["ARENA_ADDRESS"], options=options, compression=compression
+    )
 
 
 class Stream:

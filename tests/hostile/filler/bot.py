@@ -2,6 +2,7 @@
 
 import errno
 import os
+import socket
 import sys
 
 from raw import begin
@@ -41,12 +42,24 @@ def fill_memory() -> None:
             os.write(held, bytes(1 << 20))
 
 
+def fill_network() -> None:
+    """Send datagrams that nobody reads, to as many sockets as there can be."""
+    held = []
+    while True:
+        peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        held.append(peer)
+        peer.bind(("127.0.0.1", 0))
+        for _ in range(200):
+            peer.sendto(bytes(1000), peer.getsockname())
+
+
 FILLS = {
     "file": fill_file,
     "inodes": fill_inodes,
     "shm": fill_shm,
     "sparse": fill_sparse,
     "memory": fill_memory,
+    "network": fill_network,
 }
 
 stream = begin()
