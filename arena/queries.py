@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
@@ -122,7 +122,7 @@ def deck_seed(store: Store, tournament: int) -> bytes:
 
 
 def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
-    """Return what happened to a tournament's list of entrants, in order.
+    """Return what happened to a tournament's list of entrants, and its end by hand, in order.
 
     Raises:
         NotFoundError: No tournament has this name.
@@ -136,7 +136,8 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
             .where(Change.tournament_id == row.id)
             .order_by(col(Change.number))
         ).all()
-    return tuple(
+        held = session.exec(select(func.count()).where(Match.tournament_id == row.id)).one()
+    events = [
         ChangeInfo(
             number=change.number,
             created=_time(change.created),
@@ -147,6 +148,23 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
             reason=change.reason,
         )
         for change, name, version in rows
+    ]
+    if row.stopped is not None:
+        end = _time(row.stopped)
+        place = sum(event.created <= end for event in events)
+        events.insert(place, _end(end, held if row.started else None, row.stop_reason))
+    return tuple(replace(event, number=number) for number, event in enumerate(events, start=1))
+
+
+def _end(created: datetime, after: int | None, reason: str | None) -> ChangeInfo:
+    return ChangeInfo(
+        number=0,
+        created=created,
+        joined=None,
+        kind=None,
+        entrant=None,
+        after=after,
+        reason=reason,
     )
 
 
@@ -352,6 +370,7 @@ def _tournament_info(session: Session, store: Store, row: Tournament) -> Tournam
         created=_time(row.created),
         started=None if row.started is None else _time(row.started),
         stopped=None if row.stopped is None else _time(row.stopped),
+        stop_reason=row.stop_reason,
         state=state,
         variant=row.variant,
         rules=Rules.from_dict(json.loads(row.rules)),

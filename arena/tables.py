@@ -46,7 +46,8 @@ class Tournament(SQLModel, table=True):
     `rounds` is null for what the format takes as usual, `options` what else the format is told, as
     JSON. `seed` is the secret that was committed to; `entropy`, null until the start, the strings
     mixed into it, as a JSON array of name and string. `complete` says that no further pairing will
-    come, `stopped` when the organiser ended it, `frozen` that nobody enters once it is made.
+    come, `stopped` when the organiser ended it and `stop_reason` why, `frozen` that nobody enters
+    once it is made.
     """
 
     __tablename__ = "tournament"
@@ -78,6 +79,7 @@ class Tournament(SQLModel, table=True):
     entropy: str | None = None
     complete: bool = True
     stopped: int | None = Field(default=None, sa_type=BigInteger)
+    stop_reason: str | None = None
 
 
 class Entrant(SQLModel, table=True):

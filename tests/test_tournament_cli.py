@@ -390,10 +390,23 @@ def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> 
     found = read(capsys, "tournament", "plan", "cup")["plan"]
     assert (found["matches"], found["seconds"]) == (None, None)
     assert "no end until it is stopped" in arena(capsys, "tournament", "plan", "cup")[0]
-    out, _ = arena(capsys, "tournament", "stop", "cup")
+    stop = ("tournament", "stop", "cup", "--reason")
+    assert "needs a reason" in arena(capsys, *stop, " ", code=2)[1]
+    out, _ = arena(capsys, *stop, "season over")
     assert "cup, finished" in out
     assert read(capsys, "tournament", "show", "cup")["seed"] is not None
-    assert "over already" in arena(capsys, "tournament", "stop", "cup", code=2)[1]
+    assert "over already" in arena(capsys, *stop, "again", code=2)[1]
+
+
+def test_reason_of_a_stop_is_kept_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Readers of the history and of the tournament see that it was ended by hand, and why."""
+    create(capsys, "--format", "ladder")
+    arena(capsys, "tournament", "stop", "cup", "--reason", "season over")
+    (found,) = read(capsys, "tournament", "history", "cup")
+    assert (found["kind"], found["entrant"], found["reason"]) == ("stop", None, "season over")
+    assert "season over" in arena(capsys, "tournament", "history", "cup")[0]
+    assert "season over" in arena(capsys, "tournament", "show", "cup")[0]
+    assert read(capsys, "tournament", "show", "cup")["stop_reason"] == "season over"
 
 
 def test_finals_are_made_of_the_best(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -210,7 +210,8 @@ class _Auditor:
             "commitment binds the seed alone, and nothing but the head binds the settings"
         )
         if tournament.stopped is not None:
-            unproved.append("that its end came by chance: the organiser ended the tournament")
+            why = f", for this reason: {tournament.stop_reason}" if tournament.stop_reason else ""
+            unproved.append(f"that its end came by chance: the organiser ended it{why}")
         unproved += self._unproved_changes(tournament)
         if self.committed is None:
             unproved.append(

@@ -247,6 +247,7 @@ def _tournament(
         created=info.created.isoformat(),
         started=None if info.started is None else info.started.isoformat(),
         stopped=None if info.stopped is None else info.stopped.isoformat(),
+        stop_reason=info.stop_reason,
         state=info.state,
         variant=info.variant,
         rules=info.rules.to_dict(),

@@ -117,8 +117,8 @@ class PublishedTournament(Value):
 
     `entrants` are all there ever were, those of the beginning first: `starters` counts these.
     `seed` is what was committed to; `entropy` is mixed into it. `stopped` is when the organiser
-    ended it before its schedule was played, `frozen` whether nobody could enter late. Times are in
-    ISO 8601.
+    ended it before its schedule was played and `stop_reason` why, `frozen` whether nobody could
+    enter late. Times are in ISO 8601.
     """
 
     format: int = FORMAT
@@ -127,6 +127,7 @@ class PublishedTournament(Value):
     created: Time
     started: Time | None
     stopped: Time | None
+    stop_reason: str | None = None
     state: TournamentState
     variant: str
     rules: dict[str, Any]
