@@ -109,6 +109,15 @@ def change(rules: Rules, words: Sequence[str]) -> Rules:
     return rules.replace(**changed)
 
 
+def check_change(word: str) -> None:
+    """Refuse a word that names no option, or no value that it has.
+
+    Raises:
+        RefusedError: Saying what there is.
+    """
+    _parsed(word)
+
+
 def changes(before: Rules, after: Rules) -> dict[str, str]:
     """Return the options in which rules differ, with the later values as they are typed."""
     old, new = before.to_dict(), after.to_dict()

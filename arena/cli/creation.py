@@ -256,18 +256,16 @@ def _create_from(
             is_option = isinstance(parameter, click.Option)
             word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
-    description = read_description(file)
-    options = description.options(app.home)
-    description.check_sources(file, options.sandbox or CONTAINER)
+    described = read_description(file)
+    options = described.options(app.home)
+    described.check_sources(options.sandbox or CONTAINER)
     with app.new_store() as store:
+        # What is wrong with the tournament shows before anything is submitted.
+        made = described.draft(store, options)
         if dry_run:
-            made = tournament.draft(store, options, description.finder(store))
             print_draft(app, store, made, pairings=True, as_json=as_json)
             return
-        # What is wrong with the tournament shows before anything is submitted.
-        tournament.draft(store, options, description.finder(store))
-        for bot in description.bots:
-            source = description.source(bot, file)
+        for bot, source in described.sources():
             version = submit(
                 store,
                 bot.name,
