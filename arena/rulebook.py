@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import col, select
 
 from arena.bots import check_name
+from arena.damage import row_of
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.store import Store
 from arena.tables import SavedRules
@@ -234,12 +235,13 @@ def _saved_row(session: Session, name: str) -> SavedRules:
 
 
 def _info(row: SavedRules) -> SavedRulesInfo:
-    return SavedRulesInfo(
-        name=row.name,
-        variant=row.variant,
-        rules=Rules.from_dict(json.loads(row.rules)),
-        created=datetime.fromtimestamp(row.created / 1000, tz=UTC),
-    )
+    with row_of("saved_rules", row.id, row.name):
+        return SavedRulesInfo(
+            name=row.name,
+            variant=row.variant,
+            rules=Rules.from_dict(json.loads(row.rules)),
+            created=datetime.fromtimestamp(row.created / 1000, tz=UTC),
+        )
 
 
 # --------------------------------------------------------------------------------- options as text

@@ -46,9 +46,11 @@ if TYPE_CHECKING:
 )
 @click.argument("tournaments", nargs=-1)
 @click.option(
-    "--records", is_flag=True, help="First compare each result with the record of its match."
+    "--records",
+    is_flag=True,
+    help="First compare each result with the record of its match, and find those that are gone.",
 )
-@click.option("--fix", is_flag=True, help="Store what differs as the record has it.")
+@click.option("--fix", is_flag=True, help="Store what differs, or is gone, as the record has it.")
 @common_options
 @pass_app
 def rebuild_command(
