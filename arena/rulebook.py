@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from arena.bots import check_name
 from arena.damage import row_of
 from arena.errors import NotFoundError, RefusedError, with_near
-from arena.store import Store
+from arena.reading import reading
 from arena.tables import SavedRules
 from referee.options import OPTIONS, Rules, choices_of
 from referee.variants import VARIANTS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from arena.home import Home
+    from arena.store import Store
 
 __all__ = [
     "Game",
@@ -209,7 +210,7 @@ def _named(home: Home, name: str) -> tuple[str, Rules]:
         return name, VARIANTS[name]
     known = list(VARIANTS)
     if home.database.exists():
-        with Store.open(home) as store, store.read() as session:
+        with reading(home) as store, store.read() as session:
             row = _row(session, name)
             if row is not None:
                 return row.name, _info(row).rules
