@@ -293,6 +293,20 @@ def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixt
     assert read(capsys, "tournament", "show", "cup")["sandbox"] == "process"
 
 
+def test_open_tournament_says_which_bots_it_will_take(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anybody is in, where bots run is decided without them, and told in a line."""
+    _, err = arena(capsys, "tournament", "create", "cup", "--open")
+    assert "bots will run in docker" in err
+    enter = ["tournament", "enter", "cup", "anna", "--reason", "entry"]
+    _, err = arena(capsys, *enter, code=2)
+    assert err.count("\n") == 1
+    assert "anna@1 was submitted as a process, and here bots run in docker" in err
+    _, err = arena(capsys, "tournament", "create", "free", "--open", "--sandbox", "process")
+    assert "bots will run" not in err
+    enter[2] = "free"
+    arena(capsys, *enter)
+
+
 def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

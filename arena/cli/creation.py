@@ -290,11 +290,11 @@ def _create(
         app.output.status(f"{NOT_COMMITTED}: so it is marked everywhere")
     if dry_run:
         made = tournament.draft(store, options)
-        _say_unconfined(app, options, made.row.sandbox)
+        _say_sandbox(app, options, made.row.sandbox)
         print_draft(app, store, made, pairings=True, as_json=as_json)
         return
     info = tournament.create(store, options)
-    _say_unconfined(app, options, info.sandbox)
+    _say_sandbox(app, options, info.sandbox)
     if as_json:
         app.output.json(info_json(info))
         return
@@ -324,7 +324,14 @@ def _matches(store: Store, info: TournamentInfo) -> str:
     return f"{info.total}, more to follow{least if planning.may_grow(info) else ''}"
 
 
-def _say_unconfined(app: App, options: TournamentOptions, sandbox: str) -> None:
-    """Say that nobody asked for processes where the entrants called for them."""
-    if options.sandbox is None and sandbox == PROCESS:
+def _say_sandbox(app: App, options: TournamentOptions, sandbox: str) -> None:
+    """Say where bots run if nobody asked for it, and it is not what everybody expects."""
+    if options.sandbox is not None:
+        return
+    if sandbox == PROCESS:
         app.output.status(f"all entrants were submitted as processes; {NO_BOUNDARY}")
+    elif not options.bots:
+        app.output.status(
+            "nobody is entered yet: bots will run in docker, and those submitted as processes are "
+            "refused; make it with --sandbox process to let these in"
+        )
