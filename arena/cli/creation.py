@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from arena.store import Store
 
 
+_rounds_option = click.option(
+    "--rounds",
+    type=Whole(1, 10_000),
+    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
+)
+
+
 @click.command(
     "create",
     cls=Documented,
@@ -81,11 +88,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Who meets whom; `arena formats` explains them.",
 )
-@click.option(
-    "--rounds",
-    type=Whole(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
+@_rounds_option
 @click.option(
     "--seats",
     type=Whole(2, 6),
@@ -211,11 +214,7 @@ def create(
     show_default=True,
     help="Who meets whom; one in which everybody plays equally many games.",
 )
-@click.option(
-    "--rounds",
-    type=Whole(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
+@_rounds_option
 @click.option("--decks", type=Whole(1, 100_000), help="Decks a match.  [default: as in FROM]")
 @common_options
 @pass_app
