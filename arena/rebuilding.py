@@ -122,6 +122,19 @@ def check_records(
     return tuple(differences)
 
 
+def missing_results(store: Store, names: Sequence[str] = ()) -> tuple[Difference, ...]:
+    """Return the matches that are done without a result, and look at no record.
+
+    Raises:
+        NotFoundError: No tournament has one of the names.
+    """
+    return tuple(
+        _difference(f"{info.name}/{row.number}", "result", "nothing", f"attempt {row.attempt}")
+        for info in _infos(store, names)
+        for row in without_result(store, info.id)
+    )
+
+
 def rebuild(store: Store, names: Sequence[str] = ()) -> Rebuilding:
     """Compute all tables, statistics and ratings anew, and return their digests.
 

@@ -342,8 +342,11 @@ def test_nothing_is_told_of_a_tournament_whose_result_is_not_there(
         said = capsys.readouterr().err
         assert said.count("\n") == 1
         assert "cup/2: row 2 of the table result is damaged: it is not there; arena rebuild" in said
+    assert main(["rebuild", *home]) == 1
+    assert "cup/2 has no result: arena rebuild --records --fix\n" in capsys.readouterr().err
     assert main(["rebuild", "--records", "--fix", *home]) == 0
     assert main(["tournament", "show", "cup", *home]) == 0
+    assert main(["rebuild", *home]) == 0
 
 
 READING = (

@@ -16,6 +16,7 @@ from arena.cli.description import read_description
 from arena.cli.live import StatusLines
 from arena.cli.output import Bar, Column, Output, _least_width
 from arena.home import Home
+from arena.sandbox import ImageMissingError
 from arena.store import Store
 
 if TYPE_CHECKING:
@@ -241,6 +242,20 @@ def test_path_that_leads_nowhere_is_no_image_to_fetch(
         (tmp_path / file).write_text(f"name = 'cup'\nsandbox = 'docker'\n{bots}")
         _, err = arena(capsys, "tournament", *words, "--from", file, code=2)
         assert f"{file}: bots[0].source: there is no folder or file /" in err
+
+
+def test_image_that_is_missing_is_told_with_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine lacks it, but the file names it."""
+
+    def refuse(source: str, _sandbox: str) -> None:
+        raise ImageMissingError(f"no image {source} on this machine", "name another")
+
+    monkeypatch.setattr("arena.cli.description.check_source", refuse)
+    (tmp_path / "cup.toml").write_text("name = 'cup'\n[[bots]]\nname = 'x'\nsource = 'nosuch'")
+    _, err = arena(capsys, "tournament", "plan", "--from", "cup.toml", code=3)
+    assert err.startswith("arena: cup.toml: bots[0].source: no image nosuch on this machine; name")
 
 
 def test_open_tournament_may_be_made_in_a_new_home(

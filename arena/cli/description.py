@@ -29,6 +29,7 @@ from arena.errors import ArenaError, MachineError, NotFoundError, RefusedError, 
 from arena.formats import find_format
 from arena.infos import BotVersionInfo, Seeding
 from arena.rulebook import Game, check_change, check_seats
+from arena.sandbox import ImageMissingError
 from arena.tournament import TournamentOptions
 from referee.results import SERIES, SpecError, TimeControl
 from referee.rules import Rules, RulesError
@@ -257,10 +258,13 @@ class DescriptionFile:
 
         Raises:
             RefusedError: What was refused, with file and key before it.
-            MachineError: The machine is at fault, whatever the file says.
+            MachineError: The machine is at fault, whatever the file says; or it lacks an image,
+                with file and key before that.
         """
         try:
             yield
+        except ImageMissingError as error:
+            raise MachineError(self._placed(key, error.message), error.hint) from error
         except MachineError:
             raise
         except ArenaError as error:
