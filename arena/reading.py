@@ -58,7 +58,7 @@ class ReadingStore(Store):
 
 
 def may_write(home: Home) -> bool:
-    """Tell whether this user may write to the database of a home that is there."""
+    """Tell whether this user may write to the database of a home, which is there."""
     is_effective = os.access in os.supports_effective_ids
     return all(
         os.access(path, os.W_OK, effective_ids=is_effective) for path in (home.path, home.database)
@@ -67,18 +67,22 @@ def may_write(home: Home) -> bool:
 
 @contextmanager
 def reading(home: Home) -> Iterator[Store]:
-    """Open the database of a home that is there; where it cannot be written it can be read.
+    """Open the database of a home to read it, also where it cannot be written.
+
+    Where there is none it is an empty one, and nothing is made in the home.
 
     Raises:
         StoreError: It cannot be read.
     """
-    if may_write(home):
+    is_there = home.database.exists()
+    if is_there and may_write(home):
         with Store.open(home) as store:
             yield store
         return
     with tempfile.TemporaryDirectory(prefix="bura-read-") as folder:
         copied = _CopiedHome(home.path, Path(folder))
-        _copy(home.database, copied.database)
+        if is_there:
+            _copy(home.database, copied.database)
         with ReadingStore.open(copied) as store:
             yield store
 

@@ -268,6 +268,25 @@ def test_open_tournament_may_be_made_in_a_new_home(
     assert [each["name"] for each in read(capsys, "tournament", "list", *new)] == ["spring"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["create", "spring", "--open", "--dry-run"],
+        ["create", "--dry-run", "--from", "cup.toml"],
+        ["plan", "--from", "cup.toml"],
+    ],
+)
+def test_what_only_tells_makes_no_home(
+    words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A plan may come before the arena, and leaves nothing behind."""
+    bots = "".join(f"[[bots]]\nname = '{name}'\nsource = '{name}'\n" for name in BOTS)
+    (tmp_path / "cup.toml").write_text(f"name = 'cup'\nsandbox = 'process'\n{bots}")
+    new = tmp_path / "new"
+    arena(capsys, "tournament", *words, "--home", str(new))
+    assert not new.exists()
+
+
 def test_last_string_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Who gave a string last could have chosen the decks with the secret: `show` says who."""
     line = ["bot", "submit", "--sandbox", "process", "--entropy"]

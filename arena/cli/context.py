@@ -54,6 +54,10 @@ class App:
         """Open the arena's database, made first if need be."""
         return Store.open(self.home)
 
+    def look(self) -> AbstractContextManager[Store]:
+        """Open the arena's database to read what is there, if anything is; nothing is made."""
+        return reading(self.home)
+
     def open_store(self) -> AbstractContextManager[Store]:
         """Open the arena's database; where this user may not write, reading it is all that works.
 

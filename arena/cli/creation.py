@@ -190,7 +190,8 @@ def create(
         sandbox=sandbox,
     )
     # What is open may be made before any bot is there, hence before the home.
-    with app.new_store() if is_open else app.open_store() as store:
+    opened = app.open_store if not is_open else app.look if dry_run else app.new_store
+    with opened() as store:
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
@@ -251,14 +252,14 @@ def _create_from(
     """
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in {"file", "dry_run", "as_json"}:
+        if given and parameter.name not in {"file", "dry_run", "as_json", "home"}:
             is_option = isinstance(parameter, click.Option)
             word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
     described = read_description(file)
     options = described.options(app.home)
     described.check_sources(options.sandbox or CONTAINER)
-    with app.new_store() as store:
+    with app.look() if dry_run else app.new_store() as store:
         # What is wrong with the tournament shows before anything is submitted.
         made = described.draft(store, options)
         if dry_run:

@@ -109,7 +109,7 @@ def plan(
         described = read_description(file)
         options = described.options(app.home)
         described.check_sources(options.sandbox or CONTAINER)
-        with app.new_store() as store:
+        with app.look() as store:
             made = described.draft(store, options)
             print_draft(
                 app, store, made, pairings=pairings, concurrency=concurrency, as_json=as_json
