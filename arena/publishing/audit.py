@@ -387,7 +387,10 @@ class _Auditor:
         compare(RESULTS, "number of results", len(expected), len(found))
 
     def _check_end(self, tournament: PublishedTournament) -> bool:
-        """Only what has no end of its own is stopped, and ends by nothing else; return which."""
+        """Only what has no end of its own is stopped, and ends by nothing else; return which.
+
+        A reason is given of nothing but a stop.
+        """
         try:
             endless = is_endless(tournament)
         except UNFIT as error:
@@ -401,6 +404,8 @@ class _Auditor:
         if endless and tournament.stopped is None and tournament.seed is not None:
             expected = f"a time, for a {tournament.tournament_format} ends only when it is stopped"
             differ(TOURNAMENT, "stopped", expected, "null")
+        if tournament.stopped is None and tournament.stop_reason is not None:
+            differ(TOURNAMENT, "stop_reason", "null, for nobody stopped it", tournament.stop_reason)
         return endless
 
     def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:
