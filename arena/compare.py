@@ -101,8 +101,8 @@ class Comparison:
 
     @property
     def decided(self) -> float:
-        """How much of the way to the nearer bound the test has gone, 0 to 1 and more."""
-        return abs(self.ratio / (self.sprt.upper if self.ratio > 0 else self.sprt.lower))
+        """The part of the way to the nearer bound, below 0 if that is H0's; 1 once it decides."""
+        return self.ratio / (self.sprt.upper if self.ratio > 0 else -self.sprt.lower)
 
     @cached_property
     def points(self) -> tuple[int, ...]:

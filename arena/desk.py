@@ -53,7 +53,7 @@ class Desk:
         Raises:
             RefusedError: The reason is empty, or the format cannot go on so: nothing is stored.
         """
-        _check_reason(reason)
+        check_reason(reason)
         is_seeded = info.started is None and info.seeding is Seeding.RATING
         ratings = ratings_of(store, info.rules) if is_seeded else {}
         with store.write() as session:
@@ -296,6 +296,11 @@ def units(listed: Sequence[Entry]) -> list[tuple[str, ...]]:
     return [tuple(unit) for unit in names.values()]
 
 
-def _check_reason(text: str) -> None:
+def check_reason(text: str) -> None:
+    """Refuse what tells readers of the history nothing, or too much.
+
+    Raises:
+        RefusedError: The text is blank or too long.
+    """
     if not text.strip() or len(text) > MAX_REASON:
         raise RefusedError("the history needs a reason", f"say why in 1 to {MAX_REASON} characters")

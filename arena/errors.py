@@ -50,15 +50,20 @@ class StoreError(MachineError):
     """The database could not be read or written."""
 
 
-class DamagedError(ArenaError):
-    """What is stored of one match makes no sense; the exit code is that of a failed check."""
+FROM_RECORDS = frozenset({"result", "fault"})
+"""Tables whose rows follow from the records of matches."""
 
-    def __init__(self, match: str, what: str) -> None:
-        """Keep the match's ID and what of it cannot be read."""
+
+class DamagedError(MachineError):
+    """A stored row makes no sense."""
+
+    def __init__(self, whose: str, table: str, key: object, what: str) -> None:
+        """Keep what the row is of, where it is and what of it cannot be read."""
         super().__init__(
-            f"{match}: what is stored of it is damaged: {what}",
-            "arena rebuild --records says what differs, with --fix it restores the result",
-            FAILED,
+            f"{whose}: row {key} of the table {table} is damaged: {what}",
+            "arena rebuild --records --fix restores it from the record of the match"
+            if table in FROM_RECORDS
+            else "restore a copy of the database",
         )
 
 

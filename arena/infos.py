@@ -126,19 +126,21 @@ class EntrantInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeInfo:
-    """Something that happened to the list of entrants, with the organiser's reason.
+    """Something that happened to a tournament, with the organiser's reason.
 
-    `joined` is False for one who left, None for one whose string was not waited for. `after` is how
-    many pairings the tournament held, None before the start.
+    `joined` is False for one who left, and None for one whose string was not waited for; when the
+    organiser ended the tournament, `joined`, `kind` and `entrant` are None. `after` is how many
+    pairings the tournament held, None before the start. `reason` is None if it was not asked for
+    at the time.
     """
 
     number: int
     created: datetime
     joined: bool | None
-    kind: ReasonKind
-    entrant: str
+    kind: ReasonKind | None
+    entrant: str | None
     after: int | None
-    reason: str
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +187,7 @@ class TournamentInfo:
         promises: SHA-256 of commitment and list, in hexadecimal.
         complete: Whether every match is scheduled that will ever be.
         stopped: When the organiser ended it.
+        stop_reason: Why; None if it was not stopped, or no reason was asked for at the time.
     """
 
     id: int
@@ -192,6 +195,7 @@ class TournamentInfo:
     created: datetime
     started: datetime | None = None
     stopped: datetime | None = None
+    stop_reason: str | None = None
     state: TournamentState
     variant: str
     rules: Rules

@@ -16,6 +16,7 @@ from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
 from arena.contributions import contributions, fix_list, waiting
+from arena.damage import row_of
 from arena.formats import PLACEMENT, ChangeKind, check
 from arena.infos import AttemptState, MatchState
 from arena.plan_queries import count_changes, plan_of
@@ -398,8 +399,17 @@ def cancel(session: Session, tournament_id: int, positions: Collection[int] | No
 
 
 def seats_of(match: Match) -> frozenset[int]:
-    """Return the positions of those who play a match."""
-    return frozenset(map(int, match.seats.split()))
+    """Return the positions of those who play a match.
+
+    Raises:
+        DamagedError: What is stored of them makes no sense.
+    """
+    return frozenset(_seats(match))
+
+
+def _seats(match: Match) -> tuple[int, ...]:
+    with row_of("match", match.id, f"match {match.number}"):
+        return tuple(map(int, match.seats.split()))
 
 
 def _freed(session: Session, match: Match) -> MatchState:
@@ -427,7 +437,7 @@ def _lease(match: Match) -> Lease:
         match_id=cast("int", match.id),
         number=match.number,
         round=match.round,
-        seats=tuple(map(int, match.seats.split())),
+        seats=_seats(match),
         attempt=match.attempt,
         owner=cast("str", match.owner),
     )

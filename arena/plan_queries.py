@@ -10,10 +10,12 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.contributions import seed_of
+from arena.damage import row_of
+from arena.errors import DamagedError
 from arena.formats import Change as PlannedChange
 from arena.formats import ChangeKind, Options, Partners, Plan
 from arena.infos import MatchState
-from arena.tables import Change, Entrant, Match, Result
+from arena.tables import Change, Entrant, Match, Result, Tournament
 from referee.rules import Rules
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from arena.formats import Totals
-    from arena.tables import Tournament
 
 
 def plan_of(session: Session, row: Tournament) -> Plan:
@@ -71,9 +72,14 @@ def _planned_changes(session: Session, row: Tournament) -> tuple[PlannedChange, 
 
 
 def results_of(session: Session, tournament: int) -> dict[int, Totals | None]:
-    """Return the results that a format takes, as the transaction sees them."""
+    """Return the results that a format takes, as the transaction sees them.
+
+    Raises:
+        DamagedError: A match was played whose result is not there, or makes no sense.
+    """
+    name = session.get_one(Tournament, tournament).name
     rows = session.exec(
-        select(Match.number, Result.totals)
+        select(Match, Result.totals)
         .join(Result, col(Result.match_id) == Match.id, isouter=True)
         .where(
             Match.tournament_id == tournament,
@@ -81,10 +87,17 @@ def results_of(session: Session, tournament: int) -> dict[int, Totals | None]:
         )
         .order_by(col(Match.number))
     ).all()
-    return {
-        number: None if totals is None else tuple(map(Fraction, json.loads(totals)))
-        for number, totals in rows
-    }
+    return {match.number: _totals(name, match, totals) for match, totals in rows}
+
+
+def _totals(tournament: str, match: Match, stored: str | None) -> Totals | None:
+    label = f"{tournament}/{match.number}"
+    if stored is None:
+        if match.state == MatchState.DONE:
+            raise DamagedError(label, "result", match.id, "it is not there")
+        return None
+    with row_of("result", match.id, label):
+        return tuple(map(Fraction, json.loads(stored)))
 
 
 def count_changes(session: Session, tournament: int) -> int:

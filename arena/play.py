@@ -20,12 +20,12 @@ from arena.home import Home
 from arena.jobs import MatchDescription
 from arena.owners import ownership
 from arena.queries import PROCESS
+from arena.reading import reading
 from arena.rulebook import check_seats
 from arena.runner import deal_table, run_match
 from arena.sandbox import BotSource, EngineMissingError, ImageMissingError, find_sandbox
 from arena.sandbox.slots import plan_slots
 from arena.statistics.stats import PlayedMatch, score_per_deal
-from arena.store import Store
 from referee.results import SERIES, Entrant, MatchResult, MatchSpec, TimeControl
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def _submitted(home: Home, word: str) -> BotVersionInfo | None:
     # What can only be a path needs no arena that can be opened.
     if word.startswith(PATH_BEGINS) or not home.database.exists():
         return None
-    with Store.open(home) as store:
+    with reading(home) as store:
         try:
             return queries.bot_version(store, word)
         except NotFoundError:
@@ -331,7 +331,7 @@ def _submitted(home: Home, word: str) -> BotVersionInfo | None:
 def _submitted_names(home: Home) -> list[str]:
     if not home.database.exists():
         return []
-    with Store.open(home) as store:
+    with reading(home) as store:
         return [bot.name for bot in queries.bots(store)]
 
 

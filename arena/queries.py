@@ -13,8 +13,9 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.contributions import contributions, list_of, seed_of
+from arena.damage import row_of
 from arena.entropy import hash_of_strings
-from arena.errors import DamagedError, NotFoundError, with_near
+from arena.errors import NotFoundError, with_near
 from arena.formats import ChangeKind, Options, sides_of
 from arena.infos import (
     AttemptInfo,
@@ -43,12 +44,13 @@ from arena.tables import (
     Change,
     Entrant,
     FaultRow,
+    ListedString,
     Match,
     Report,
     Result,
     Tournament,
 )
-from referee.record import in_words
+from referee.players import FaultKind
 from referee.results import TimeControl
 from referee.rules import Rules
 from referee.score_text import read_score
@@ -105,7 +107,7 @@ def tournaments(store: Store) -> tuple[TournamentInfo, ...]:
     """Return all tournaments, oldest first."""
     with store.read() as session:
         rows = session.exec(select(Tournament).order_by(col(Tournament.id))).all()
-        return tuple(_tournament_info(session, store, row) for row in rows)
+        return tuple(_readable_info(session, store, row) for row in rows)
 
 
 def tournament(store: Store, name: str) -> TournamentInfo:
@@ -115,7 +117,12 @@ def tournament(store: Store, name: str) -> TournamentInfo:
         NotFoundError: No tournament has this name.
     """
     with store.read() as session:
-        return _tournament_info(session, store, _find_tournament(session, name))
+        return _readable_info(session, store, _find_tournament(session, name))
+
+
+def _readable_info(session: Session, store: Store, row: Tournament) -> TournamentInfo:
+    with row_of("tournament", row.id, row.name):
+        return _tournament_info(session, store, row)
 
 
 def deck_seed(store: Store, tournament: int) -> bytes:
@@ -125,7 +132,7 @@ def deck_seed(store: Store, tournament: int) -> bytes:
 
 
 def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
-    """Return what happened to a tournament's list of entrants and to their promises, in order.
+    """Return what happened to a tournament, its entrants and their promises, in order.
 
     Raises:
         NotFoundError: No tournament has this name.
@@ -139,40 +146,62 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
             .where(Change.tournament_id == row.id)
             .order_by(col(Change.number))
         ).all()
+        held = session.exec(select(func.count()).where(Match.tournament_id == row.id)).one()
         strings = list_of(session, row)
-    happened = [
-        ChangeInfo(
-            number=0,
-            created=_time(change.created),
-            joined=change.kind == ChangeKind.JOIN,
-            kind=ReasonKind(change.reason_kind),
-            entrant=f"{name}@{version}",
-            after=change.after,
-            reason=change.reason,
-        )
-        for change, name, version in changes
-    ]
+    happened = [_change_info(row, change, f"{name}@{version}") for change, name, version in changes]
     given_up = [
-        ChangeInfo(
-            number=0,
-            created=_time(string.forgone),
-            joined=None,
-            kind=ReasonKind.FORGONE,
-            entrant=f"{name}@{version.number}",
-            after=None,
-            reason=string.reason,
-        )
+        _given_up(string, string.forgone, f"{name}@{version.number}")
         for string, name, version in strings
         if string.forgone is not None
     ]
     given_up.sort(key=_created)
+    ended = []
+    if row.stopped is not None:
+        ended.append(_end(_time(row.stopped), held if row.started else None, row.stop_reason))
     # Changes stay in the order in which they came, whatever the clock did.
-    merged = heapq.merge(happened, given_up, key=_created)
+    merged = heapq.merge(happened, given_up, ended, key=_created)
     return tuple(replace(each, number=number) for number, each in enumerate(merged, start=1))
 
 
 def _created(change: ChangeInfo) -> datetime:
     return change.created
+
+
+def _given_up(string: ListedString, forgone: int, entrant: str) -> ChangeInfo:
+    return ChangeInfo(
+        number=0,
+        created=_time(forgone),
+        joined=None,
+        kind=ReasonKind.FORGONE,
+        entrant=entrant,
+        after=None,
+        reason=string.reason,
+    )
+
+
+def _change_info(row: Tournament, change: Change, entrant: str) -> ChangeInfo:
+    with row_of("change", f"{row.id}, {change.number}", row.name):
+        return ChangeInfo(
+            number=change.number,
+            created=_time(change.created),
+            joined=change.kind == ChangeKind.JOIN,
+            kind=ReasonKind(change.reason_kind),
+            entrant=entrant,
+            after=change.after,
+            reason=change.reason,
+        )
+
+
+def _end(created: datetime, after: int | None, reason: str | None) -> ChangeInfo:
+    return ChangeInfo(
+        number=0,
+        created=created,
+        joined=None,
+        kind=None,
+        entrant=None,
+        after=after,
+        reason=reason,
+    )
 
 
 def format_plan(store: Store, tournament: int) -> Plan:
@@ -255,35 +284,39 @@ def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
             .where(Match.tournament_id == row.id)
             .order_by(col(Match.number))
         ).all()
-    return tuple(_readable(row.name, match, result, names, faults) for match, result in rows)
+    return tuple(_played_match(row.name, match, result, names, faults) for match, result in rows)
 
 
-def _readable(
+def _played_match(
     tournament: str,
     match: Match,
     result: Result,
     names: Sequence[str],
     faults: Mapping[int, Sequence[FaultRow]],
 ) -> PlayedMatch:
-    try:
-        return _played_match(match, result, names, faults)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise DamagedError(f"{tournament}/{match.number}", in_words(error)) from error
+    label = f"{tournament}/{match.number}"
+    seats, entrants = _seated(label, match, names)
+    committed = []
+    for fault in faults[result.match_id]:
+        with row_of("fault", fault.id, label):
+            committed.append((seats.index(fault.position), str(FaultKind(fault.kind))))
+    with row_of("result", result.match_id, label):
+        return PlayedMatch(
+            number=match.number,
+            entrants=entrants,
+            decks=tuple(tuple(map(_fractions, deck)) for deck in json.loads(result.decks)),
+            sides=_integers(result.sides),
+            faults=tuple(committed),
+        )
 
 
-def _played_match(
-    match: Match, result: Result, names: Sequence[str], faults: Mapping[int, Sequence[FaultRow]]
-) -> PlayedMatch:
-    seats = _integers(match.seats)
-    return PlayedMatch(
-        number=match.number,
-        entrants=tuple(names[position] for position in seats),
-        decks=tuple(tuple(map(_fractions, deck)) for deck in json.loads(result.decks)),
-        sides=_integers(result.sides),
-        faults=tuple(
-            (seats.index(fault.position), fault.kind) for fault in faults[result.match_id]
-        ),
-    )
+def _seated(
+    label: str, match: Match, names: Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return who sits where in the first leg: places in the schedule, and names."""
+    with row_of("match", match.id, label):
+        seats = _integers(match.seats)
+        return seats, tuple(names[position] for position in seats)
 
 
 def _faults_by_match(
@@ -380,6 +413,7 @@ def _tournament_info(session: Session, store: Store, row: Tournament) -> Tournam
         created=_time(row.created),
         started=None if row.started is None else _time(row.started),
         stopped=None if row.stopped is None else _time(row.stopped),
+        stop_reason=row.stop_reason,
         state=state,
         variant=row.variant,
         rules=Rules.from_dict(json.loads(row.rules)),
@@ -511,7 +545,8 @@ def _match_infos(
     session: Session, home: Home, row: Tournament, *, number: int | None = None
 ) -> tuple[MatchInfo, ...]:
     names = [entrant.name for entrant in entrants_of(session, home, row)]
-    sides = sides_of(Rules.from_dict(json.loads(row.rules)), row.seats)
+    with row_of("tournament", row.id, row.name):
+        sides = sides_of(Rules.from_dict(json.loads(row.rules)), row.seats)
     query = (
         select(Match, Result)
         .join(Result, col(Result.match_id) == Match.id, isouter=True)
@@ -522,17 +557,34 @@ def _match_infos(
         query = query.where(Match.number == number)
     faults = _faults_by_match(session, row, number=number)
     return tuple(
-        MatchInfo(
+        _match_info(home, row, match, result, sides, names, len(faults[cast("int", match.id)]))
+        for match, result in session.exec(query).all()
+    )
+
+
+def _match_info(  # noqa: PLR0917 - rows that were read together
+    home: Home,
+    row: Tournament,
+    match: Match,
+    result: Result | None,
+    sides: tuple[int, ...],
+    names: Sequence[str],
+    faults: int,
+) -> MatchInfo:
+    label = f"{row.name}/{match.number}"
+    _, entrants = _seated(label, match, names)
+    with row_of("result", match.id, label):
+        return MatchInfo(
             tournament=row.name,
             number=match.number,
             round=match.round,
-            entrants=tuple(names[position] for position in _integers(match.seats)),
+            entrants=entrants,
             sides=sides,
             state=MatchState(match.state),
             attempt=match.attempt,
             reason=match.reason,
             scores=_fractions(json.loads(result.totals)) if result else None,
-            faults=len(faults[cast("int", match.id)]),
+            faults=faults,
             conditions=result.conditions if result else "",
             record=_under(home, result.record) if result else None,
             record_sha256=result.record_sha256 if result else None,
@@ -540,8 +592,6 @@ def _match_infos(
             stage=match.stage,
             committed=not row.seed_given,
         )
-        for match, result in session.exec(query).all()
-    )
 
 
 def _match_details(session: Session, home: Home, row: Tournament, info: MatchInfo) -> MatchDetails:
@@ -560,52 +610,56 @@ def _match_details(session: Session, home: Home, row: Tournament, info: MatchInf
         .where(Report.match_id == match_id)
         .order_by(col(Report.attempt), col(Report.leg), col(Report.seat))
     ).all()
+    label = f"{row.name}/{info.number}"
     return MatchDetails(
         match=info,
-        attempts=tuple(_attempt_info(attempt) for attempt in attempts),
-        faults=tuple(_fault_info(fault, info.number, names[fault.position]) for fault in faults),
-        reports=tuple(_report_info(report, home, names[report.position]) for report in reports),
+        attempts=tuple(_attempt_info(attempt, label) for attempt in attempts),
+        faults=tuple(_fault_info(fault, info.number, names, label) for fault in faults),
+        reports=tuple(_report_info(report, home, names, label) for report in reports),
     )
 
 
-def _attempt_info(row: Attempt) -> AttemptInfo:
-    return AttemptInfo(
-        number=row.number,
-        state=AttemptState(row.state),
-        reason=row.reason,
-        started=_time(row.started),
-        ended=None if row.ended is None else _time(row.ended),
-    )
+def _attempt_info(row: Attempt, label: str) -> AttemptInfo:
+    with row_of("attempt", f"{row.match_id}, {row.number}", label):
+        return AttemptInfo(
+            number=row.number,
+            state=AttemptState(row.state),
+            reason=row.reason,
+            started=_time(row.started),
+            ended=None if row.ended is None else _time(row.ended),
+        )
 
 
-def _fault_info(row: FaultRow, match: int, entrant: str) -> FaultInfo:
-    return FaultInfo(
-        match=match,
-        leg=row.leg,
-        deal=row.deal,
-        seat=row.seat,
-        entrant=entrant,
-        kind=row.kind,
-        detail=row.detail,
-        **_same(row, FaultInfo, after="detail"),
-    )
+def _fault_info(row: FaultRow, match: int, names: Mapping[int, str], label: str) -> FaultInfo:
+    with row_of("fault", row.id, label):
+        return FaultInfo(
+            match=match,
+            leg=row.leg,
+            deal=row.deal,
+            seat=row.seat,
+            entrant=names[row.position],
+            kind=FaultKind(row.kind),
+            detail=row.detail,
+            **_same(row, FaultInfo, after="detail"),
+        )
 
 
-def _report_info(row: Report, home: Home, entrant: str) -> ReportInfo:
-    return ReportInfo(
-        attempt=row.attempt,
-        leg=row.leg,
-        seat=row.seat,
-        entrant=entrant,
-        exit_code=row.exit_code,
-        signal=row.signal,
-        out_of_memory=row.out_of_memory,
-        cpu_seconds=row.cpu_seconds,
-        peak_memory=row.peak_memory,
-        log=_under(home, row.log),
-        log_truncated=row.log_truncated,
-        **_same(row, ReportInfo, after="log_truncated"),
-    )
+def _report_info(row: Report, home: Home, names: Mapping[int, str], label: str) -> ReportInfo:
+    with row_of("report", f"{row.match_id}, {row.attempt}, {row.leg}, {row.seat}", label):
+        return ReportInfo(
+            attempt=row.attempt,
+            leg=row.leg,
+            seat=row.seat,
+            entrant=names[row.position],
+            exit_code=row.exit_code,
+            signal=row.signal,
+            out_of_memory=row.out_of_memory,
+            cpu_seconds=row.cpu_seconds,
+            peak_memory=row.peak_memory,
+            log=_under(home, row.log),
+            log_truncated=row.log_truncated,
+            **_same(row, ReportInfo, after="log_truncated"),
+        )
 
 
 def _same(row: FaultRow | Report, kind: type[FaultInfo | ReportInfo], *, after: str) -> Any:

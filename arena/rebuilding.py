@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from arena import queries
@@ -17,10 +17,11 @@ from arena.formats import sides_of
 from arena.infos import MatchState
 from arena.ledger import StoredFault, decks_text, totals_text
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
-from arena.recorded import deck_scores
+from arena.recorded import deck_scores, read_recorded
 from arena.results_queries import (
     ResultValues,
     put_right,
+    restore,
     result_rows,
     without_result,
 )
@@ -113,15 +114,25 @@ def check_records(
     differences: list[Difference] = []
     for info in _infos(store, names):
         seed = commitment(queries.deck_seed(store, info.id))
-        for number in without_result(store, info.id):
-            match = f"{info.name}/{number}"
-            differences.append(
-                _difference(match, "result", "nothing", "nothing: no result names it")
-            )
+        for row in without_result(store, info.id):
+            differences += _recover(store, info, seed, row, fix=fix)
         for row in result_rows(store, info.id):
             differences += _compare(store, info, seed, row, fix=fix)
             watch(f"{info.name}/{row.number}")
     return tuple(differences)
+
+
+def missing_results(store: Store, names: Sequence[str] = ()) -> tuple[Difference, ...]:
+    """Return the matches that are done without a result, and look at no record.
+
+    Raises:
+        NotFoundError: No tournament has one of the names.
+    """
+    return tuple(
+        _difference(f"{info.name}/{row.number}", "result", "nothing", f"attempt {row.attempt}")
+        for info in _infos(store, names)
+        for row in without_result(store, info.id)
+    )
 
 
 def rebuild(store: Store, names: Sequence[str] = ()) -> Rebuilding:
@@ -162,11 +173,53 @@ def _compare(
     store: Store, info: TournamentInfo, seed: str, row: ResultRow, *, fix: bool
 ) -> list[Difference]:
     match = f"{info.name}/{row.number}"
-    path = store.home.path / row.record
     if row.attempt_sha256 != row.record_sha256:
         # The two were stored together.
         place = f"record_sha256 of attempt {row.attempt}"
         return [_difference(match, place, row.attempt_sha256, f"{row.record_sha256} (result)")]
+    record = _witness(store, info, seed, row)
+    if isinstance(record, list):
+        return record
+    expected = _values(record, row, sides_of(info.rules, info.seats))
+    differing = [
+        _difference(match, name, getattr(row.values, name), getattr(expected, name), fixed=fix)
+        for name in ("decks", "totals", "sides", "faults")
+        if getattr(row.values, name) != getattr(expected, name)
+    ]
+    if differing and fix:
+        put_right(store, row, expected)
+    return differing
+
+
+def _recover(
+    store: Store, info: TournamentInfo, seed: str, row: ResultRow, *, fix: bool
+) -> list[Difference]:
+    """Name a match without its result, and with `fix` make it anew from the record."""
+    match = f"{info.name}/{row.number}"
+    if not row.record_sha256:
+        said = f"nothing: attempt {row.attempt} names none"
+        return [_difference(match, "result", "nothing", said)]
+    folder = store.home.records
+    path = next(folder.rglob(f"{row.record_sha256}.jsonl"), None)
+    if path is None:
+        said = f"nothing: {row.record_sha256}.jsonl is not there"
+        return [_difference(match, "result", "nothing", said)]
+    row = replace(row, record=str(path.relative_to(store.home.path)))
+    record = _witness(store, info, seed, row)
+    if isinstance(record, list):
+        return record
+    values = _values(record, row, sides_of(info.rules, info.seats))
+    if fix:
+        restore(store, row, values, read_recorded(path).conditions)
+    return [_difference(match, "result", "nothing", f"totals {values.totals}", fixed=fix)]
+
+
+def _witness(
+    store: Store, info: TournamentInfo, seed: str, row: ResultRow
+) -> Record | list[Difference]:
+    """Return the record that says what a result must be, or why there is none to be believed."""
+    match = f"{info.name}/{row.number}"
+    path = store.home.path / row.record
     try:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != row.record_sha256:
@@ -181,17 +234,7 @@ def _compare(
         for name, stored, said in _identity(info, seed, row, record)
         if stored != said
     ]
-    if foreign:
-        return foreign
-    expected = _values(record, row, sides_of(info.rules, info.seats))
-    differing = [
-        _difference(match, name, getattr(row.values, name), getattr(expected, name), fixed=fix)
-        for name in ("decks", "totals", "sides", "faults")
-        if getattr(row.values, name) != getattr(expected, name)
-    ]
-    if differing and fix:
-        put_right(store, row, expected)
-    return differing
+    return foreign or record
 
 
 def _identity(

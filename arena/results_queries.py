@@ -72,12 +72,20 @@ def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
     return dict(rows)
 
 
-def without_result(store: Store, tournament_id: int) -> tuple[int, ...]:
-    """Return the numbers of the matches that are done and of which no result is stored."""
+def without_result(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
+    """Return the matches that are done and of which no result is stored, as if it were empty.
+
+    `record_sha256` is that of the attempt that counts, empty if none is stored; `record` is empty.
+    """
     with store.read() as session:
-        numbers = session.exec(
-            select(Match.number)
+        rows = session.exec(
+            select(Match, Attempt)
             .join(Result, col(Result.match_id) == Match.id, isouter=True)
+            .join(
+                Attempt,
+                (col(Attempt.match_id) == Match.id) & (col(Attempt.number) == Match.attempt),
+                isouter=True,
+            )
             .where(
                 Match.tournament_id == tournament_id,
                 Match.state == MatchState.DONE,
@@ -85,7 +93,25 @@ def without_result(store: Store, tournament_id: int) -> tuple[int, ...]:
             )
             .order_by(col(Match.number))
         ).all()
-    return tuple(numbers)
+        return tuple(
+            ResultRow(
+                match_id=cast("int", match.id),
+                number=match.number,
+                seats=_seats(match.seats),
+                attempt=match.attempt,
+                record="",
+                record_sha256="" if attempt is None else attempt.record_sha256,
+                attempt_sha256="" if attempt is None else attempt.record_sha256,
+                state=match.state,
+                values=ResultValues(
+                    decks="",
+                    totals="",
+                    sides="",
+                    faults=_stored_faults(session, cast("int", match.id), match.attempt),
+                ),
+            )
+            for match, attempt in rows
+        )
 
 
 def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
@@ -117,7 +143,7 @@ def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
                     decks=result.decks,
                     totals=result.totals,
                     sides=result.sides,
-                    faults=tuple(map(_fault_values, _fault_rows(session, result))),
+                    faults=_stored_faults(session, result.match_id, result.attempt),
                 ),
             )
             for match, result, attempt in rows
@@ -133,13 +159,44 @@ def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
         result = session.get_one(Result, row.match_id)
         result.decks, result.totals, result.sides = values.decks, values.totals, values.sides
         session.add(result)
-        if values.faults != row.values.faults:
-            for fault in _fault_rows(session, result):
-                session.delete(fault)
-            session.add_all(
-                FaultRow(match_id=row.match_id, attempt=row.attempt, **asdict(fault))
-                for fault in values.faults
+        _put_faults_right(session, row, values)
+
+
+def restore(store: Store, row: ResultRow, values: ResultValues, conditions: str) -> None:
+    """Store a result that is not there as its record has it; faults as `put_right` does.
+
+    How long the match took no record says: it is taken for the time of the attempt, which is a
+    little longer.
+    """
+    with store.write() as session:
+        attempt = session.get_one(Attempt, (row.match_id, row.attempt))
+        ended = store.now() if attempt.ended is None else attempt.ended
+        session.add(
+            Result(
+                match_id=row.match_id,
+                attempt=row.attempt,
+                recorded=ended,
+                decks=values.decks,
+                sides=values.sides,
+                totals=values.totals,
+                conditions=conditions,
+                milliseconds=ended - attempt.started,
+                record=row.record,
+                record_sha256=row.record_sha256,
             )
+        )
+        _put_faults_right(session, row, values)
+
+
+def _put_faults_right(session: Session, row: ResultRow, values: ResultValues) -> None:
+    if values.faults == row.values.faults:
+        return
+    for fault in _fault_rows(session, row.match_id, row.attempt):
+        session.delete(fault)
+    session.add_all(
+        FaultRow(match_id=row.match_id, attempt=row.attempt, **asdict(fault))
+        for fault in values.faults
+    )
 
 
 def _seats(text: str) -> tuple[int, ...]:
@@ -150,10 +207,14 @@ def _seats(text: str) -> tuple[int, ...]:
         return ()
 
 
-def _fault_rows(session: Session, result: Result) -> list[FaultRow]:
+def _stored_faults(session: Session, match_id: int, attempt: int) -> tuple[StoredFault, ...]:
+    return tuple(map(_fault_values, _fault_rows(session, match_id, attempt)))
+
+
+def _fault_rows(session: Session, match_id: int, attempt: int) -> list[FaultRow]:
     found = session.exec(
         select(FaultRow)
-        .where(FaultRow.match_id == result.match_id, FaultRow.attempt == result.attempt)
+        .where(FaultRow.match_id == match_id, FaultRow.attempt == attempt)
         .order_by(col(FaultRow.id))
     )
     return cast("list[FaultRow]", found.all())

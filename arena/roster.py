@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena import entries, formats, ledger, planning, queries
-from arena.desk import Desk
+from arena.desk import Desk, check_reason
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
@@ -100,13 +100,14 @@ def replace_version(store: Store, name: str, old: str, new: str, reason: str) ->
     return queries.tournament(store, name)
 
 
-def stop(store: Store, name: str) -> TournamentInfo:
+def stop(store: Store, name: str, reason: str) -> TournamentInfo:
     """End a tournament that has no end of its own: what is not played is cancelled.
 
     Raises:
         NotFoundError: No tournament has this name.
-        RefusedError: It ends by itself, or has ended.
+        RefusedError: It ends by itself, has ended or was stopped, or the reason is empty.
     """
+    check_reason(reason)
     info = queries.tournament(store, name)
     if info.is_over:
         raise RefusedError(f"{info.name} is over already")
@@ -117,7 +118,11 @@ def stop(store: Store, name: str) -> TournamentInfo:
         )
     with store.write() as session:
         row = queries.find_tournament(session, name)
-        row.stopped = row.stopped or store.now()
+        if row.stopped is not None:
+            raise RefusedError(
+                f"{info.name} was stopped already", "its last matches may end; then it is over"
+            )
+        row.stopped, row.stop_reason = store.now(), reason
         row.complete = True
         session.add(row)
         ledger.cancel(session, info.id)

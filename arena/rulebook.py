@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sqlmodel import col, select
 
 from arena.bots import check_name
+from arena.damage import row_of
 from arena.errors import NotFoundError, RefusedError, with_near
-from arena.store import Store
+from arena.reading import reading
 from arena.tables import SavedRules
 from referee.options import OPTIONS, Rules, choices_of
 from referee.variants import VARIANTS
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from arena.home import Home
+    from arena.store import Store
 
 __all__ = [
     "Game",
@@ -107,6 +109,15 @@ def change(rules: Rules, words: Sequence[str]) -> Rules:
             raise RefusedError(f"{option} is changed twice", "give it one value")
         changed[option] = value
     return rules.replace(**changed)
+
+
+def check_change(word: str) -> None:
+    """Refuse a word that names no option, or no value that it has.
+
+    Raises:
+        RefusedError: Saying what there is.
+    """
+    _parsed(word)
 
 
 def changes(before: Rules, after: Rules) -> dict[str, str]:
@@ -199,7 +210,7 @@ def _named(home: Home, name: str) -> tuple[str, Rules]:
         return name, VARIANTS[name]
     known = list(VARIANTS)
     if home.database.exists():
-        with Store.open(home) as store, store.read() as session:
+        with reading(home) as store, store.read() as session:
             row = _row(session, name)
             if row is not None:
                 return row.name, _info(row).rules
@@ -225,12 +236,13 @@ def _saved_row(session: Session, name: str) -> SavedRules:
 
 
 def _info(row: SavedRules) -> SavedRulesInfo:
-    return SavedRulesInfo(
-        name=row.name,
-        variant=row.variant,
-        rules=Rules.from_dict(json.loads(row.rules)),
-        created=datetime.fromtimestamp(row.created / 1000, tz=UTC),
-    )
+    with row_of("saved_rules", row.id, row.name):
+        return SavedRulesInfo(
+            name=row.name,
+            variant=row.variant,
+            rules=Rules.from_dict(json.loads(row.rules)),
+            created=datetime.fromtimestamp(row.created / 1000, tz=UTC),
+        )
 
 
 # --------------------------------------------------------------------------------- options as text

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from arena.home import Home
 
-REVISION = "0005"
+REVISION = "0007"
 """The newest migration; stated here so that opening an up-to-date database loads no Alembic."""
 
 BUSY_SECONDS = 10.0

@@ -50,7 +50,8 @@ class Tournament(SQLModel, table=True):
     `rounds` is null for what the format takes as usual, `options` what else the format is told, as
     JSON. `seed` is the secret that was committed to; `listed` when the list of the strings that
     can be mixed into it was fixed, null until then. `complete` says that no further pairing will
-    come, `stopped` when the organiser ended it, `frozen` that nobody enters once it is made.
+    come, `stopped` when the organiser ended it and `stop_reason` why, `frozen` that nobody enters
+    once it is made.
     """
 
     __tablename__ = "tournament"
@@ -82,6 +83,7 @@ class Tournament(SQLModel, table=True):
     listed: int | None = Field(default=None, sa_type=BigInteger)
     complete: bool = True
     stopped: int | None = Field(default=None, sa_type=BigInteger)
+    stop_reason: str | None = None
 
 
 class Entrant(SQLModel, table=True):

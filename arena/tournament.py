@@ -339,7 +339,7 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
         if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:
             return unit
     raise RefusedError(
-        f"the challenger {options.challenger} is not entered", "name one of the bots of this line"
+        f"the challenger {options.challenger} is not entered", "name one of the entrants"
     )
 
 

@@ -981,7 +981,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with make_store(folder, names="abcd") as store:
         make_tournament(store, bots=tuple("abcd"), format="ladder", decks=1)
         halt(store, after=4)
-        roster.stop(store, "cup")
+        roster.stop(store, "cup", "enough")
         return export(store, "cup", folder / "cup").folder
 
 
@@ -993,6 +993,11 @@ def test_match_dropped_from_a_stopped_ladder_is_named(stopped: Path, tmp_path: P
     cancel(forgery, 2)
 
     check_named(forgery, "schedule.json", r"pairings\[1\]\.state .*")
+
+
+def test_reason_of_a_stop_is_published(stopped: Path) -> None:
+    """Whoever reads the report learns why the organiser ended it."""
+    assert any("for this reason: enough" in line for line in audit(stopped).unproved)
 
 
 def test_end_of_a_ladder_without_a_stop_is_named(stopped: Path, tmp_path: Path) -> None:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
+import tempfile
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from cups import options, run, submit
 
+from arena import roster, tournament
 from arena.cli import main
-from arena.home import Home
+from arena.home import Home, find_home
+from arena.play import PlayOptions, find_contestant, seated
 from arena.sandbox import container
 from arena.sandbox.container import Engine
 from arena.store import Store
+from referee.results import TimeControl
+from referee.rules import Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
@@ -168,27 +178,93 @@ def test_mistyped_bot_brings_the_near_ones_and_fetches_nothing(
     assert f"did you mean {meant}?" in line
 
 
+READING = (
+    ["bot", "list"],
+    ["match", "list", "cup"],
+    ["rankings"],
+    ["stats", "cup"],
+    ["tournament", "history", "cup"],
+    ["tournament", "list"],
+    ["tournament", "plan", "cup"],
+    ["tournament", "show", "cup"],
+    ["variants"],
+)
+
+
 @pytest.fixture
-def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An arena that this user may only read."""
-    home = Home(tmp_path / "home")
-    Store.open(home).close()
-    access = os.access
+def foreign(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An arena with a played tournament that this user may only read; a writer has it open."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    home = Home(folder / "home")
+    monkeypatch.setenv("ARENA_HOME", str(home.path))
+    monkeypatch.chdir(folder)
+    with Store.open(home) as store:
+        for name in ("anna", "boris"):
+            submit(store, folder, name)
+        tournament.create(store, options("anna", "boris"))
+        run(store)
+        roster.disqualify(store, "cup", "boris", "a copy")
+        assert Path(f"{home.database}-wal").stat().st_size > 0
+        places = [home.path, *home.path.rglob("*")]
+        for place in places:
+            place.chmod(0o555 if place.is_dir() else 0o444)
+        # Whoever is not root may not be able to load what is loaded late.
+        for words in (*READING, ["rules", "list"]):
+            assert main(words) == 0
+        # Nothing is forbidden to root.
+        before = os.geteuid()
+        os.seteuid(before or 65534)
+        try:
+            yield home.path
+        finally:
+            os.seteuid(before)
+            for place in places:
+                place.chmod(0o755 if place.is_dir() else 0o644)
+    shutil.rmtree(folder)
 
-    def no_access(path: str | Path, mode: int) -> bool:
-        return not (mode & os.W_OK and Path(path).is_relative_to(home.path)) and access(path, mode)
 
-    monkeypatch.setattr(os, "access", no_access)
-    return home.path
+def test_what_cannot_be_written_can_be_read(
+    foreign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All that was committed is there, also what a writer's log holds, and no copy is left."""
+    for words in READING:
+        capsys.readouterr()
+        assert main(words) == 0, (words, capsys.readouterr().err)
+    assert main(["tournament", "history", "cup"]) == 0
+    assert "a copy" in capsys.readouterr().out
+    assert not list(Path(tempfile.gettempdir()).glob("bura-read-*"))
+    assert not foreign.joinpath("arena.db-journal").exists()
+
+
+@pytest.mark.usefixtures("foreign")
+def test_bot_that_was_submitted_is_found_where_nothing_can_be_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A quick match takes its bots from an arena that it need not write to."""
+    played = PlayOptions(
+        bots=("anna", "boris@1"), seed=bytes(32), time=TimeControl(), rules=Rules(), variant="bura"
+    )
+    home = find_home()
+    found = [find_contestant(home, word, "process", lambda _: None) for word in played.bots]
+    assert [each.label for each in found] == ["anna@1", "boris@1"]
+    assert seated(home, played) == played.bots
+    assert main(["play", "anna", "zoe", "--sandbox", "process"]) == 2
+    assert "there is no bot 'zoe'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "words", [["bot", "list"], ["rankings"], ["tournament", "list"], ["match", "show", "cup/1"]]
+    "words",
+    [
+        ["tournament", "create", "x", "anna", "boris"],
+        ["tournament", "disqualify", "cup", "anna", "--reason", "a copy"],
+        ["rules", "remove", "house"],
+    ],
 )
-def test_reading_from_a_folder_that_cannot_be_written_says_so(
+def test_writing_to_a_folder_that_cannot_be_written_says_so(
     foreign: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The reason is told, not what the database made of it."""
+    """The reason is told, not what the database made of it, and nothing seems to be done."""
     assert main(words) == 3
     line = said(capsys)
     assert line.startswith(f"arena: this user may not write to the arena in {foreign}")

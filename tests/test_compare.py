@@ -1,6 +1,7 @@
 """Comparing two bots: batches until the test decides, and the lines that tell of it."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -174,7 +175,7 @@ def test_lines_are_those_engine_testers_know() -> None:
     assert said[0].startswith("Results of new vs old (bura, 100 decks in ")
     assert said[1].startswith("Elo: 77.71 +/- 33.")
     assert "nElo: 117.50 +/- 4" in said[1]
-    assert said[2].endswith("DrawRatio: 47.00%, DecksRatio: 3.42")
+    assert said[2].endswith("DrawRatio: 47.00 %, DecksRatio: 3.42")
     assert said[4].startswith("Ptnml(0-2): [1, 11, 47, 25, 16], PerDeal: +0.")
     assert said[5] == "LLR: 1.71 (57.9%) (-2.94, 2.94) [0.00, 10.00]"
 
@@ -186,6 +187,8 @@ def test_scores_count_not_only_wins() -> None:
     assert found.elo[0] == 0
     assert found.per_deal.mean < 0
     assert found.ratio < 0
+    assert "LLR: -" in lines(found, "bura")[-1]
+    assert re.search(r"\(-\d+\.\d%\)", lines(found, "bura")[-1])
     assert found.deck_outcomes == (0, 0, 4)
 
 
@@ -247,6 +250,14 @@ def test_words_of_the_test_need_no_quotes(words: list[str], *, first: bool) -> N
         ("elo0=5 elo0=6", "each once"),
         ("elo1=much", "expected a number"),
         ("bounds", "is not one of"),
+        ("elo0=0_1", "expected a number"),
+        ("elo0=\N{ARABIC-INDIC DIGIT THREE}", "expected a number"),
+        ("elo0=nan", "expected a number"),
+        ("elo0=5 elo1=0", "elo0=5 elo1=0: expected elo0 below elo1"),
+        ("elo0=0 elo1=0.1", "would hardly ever end: expected elo1 at least 0.5 above"),
+        ("elo0=1e400", "both from -100 to 100"),
+        ("alpha=0.5", "alpha=0.5: expected 0.000001 or more, and below 0.5"),
+        ("beta=5e-324", "expected 0.000001 or more"),
     ],
 )
 def test_other_words_are_usage_errors(words: str, reason: str) -> None:
@@ -267,7 +278,7 @@ def test_level_bots_are_told_without_signs_of_their_own() -> None:
 
     said = lines(found, "bura")
     assert said[1].startswith("Elo: 0.00 +/-")
-    assert said[2] == "LOS: -, DrawRatio: 100.00%, DecksRatio: -"
+    assert said[2] == "LOS: -, DrawRatio: 100.00 %, DecksRatio: -"
     assert lines(standing((0, 0, 0, 0, 9)), "bura")[2].endswith("DecksRatio: inf")
 
 
@@ -319,9 +330,10 @@ def test_pairs_are_compared_as_sides(short: Path, capsys: pytest.CaptureFixture[
     assert (said["decks"], said["deals"], len(said["points"])) == (2, 8, 9)
 
 
-def test_an_interruption_ends_with_130(short: Path) -> None:
-    """Ctrl-C in the middle ends with its exit code, after the lines of what was played."""
-    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2"]
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str]) -> None:
+    """Ctrl-C in the middle ends with its exit code and with what the batches came to."""
+    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2", *form]
     hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short / "home")]
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *line, *hypotheses],
@@ -338,8 +350,14 @@ def test_an_interruption_ends_with_130(short: Path) -> None:
         out, err = process.communicate(timeout=CAP)
 
     assert process.returncode == 130
-    assert out == ""
-    assert err.endswith("interrupted\n")
+    assert err.endswith("interrupted; the batch that was being played does not count\n")
+    if form:
+        found = json.loads(out)
+        assert (found["interrupted"], found["verdict"]) == (True, "continue")
+        assert found["decks"] == found["decks_won"] + found["decks_drawn"] + found["decks_lost"]
+    else:
+        assert out.splitlines()[1].startswith("Results of greedy vs random (bura, ")
+        assert out.splitlines()[-1].startswith("seed ")
 
 
 LOSING = """

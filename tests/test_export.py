@@ -296,7 +296,7 @@ def test_every_format_holds(tmp_path: Path, name: str) -> None:
         info = queries.tournament(store, "cup")
         if planning.expected_matches(store, info) is None:
             halt(store, after=6)
-            roster.stop(store, "cup")
+            roster.stop(store, "cup", "enough")
         else:
             run(store)
         folder = export(store, "cup", tmp_path / "out").folder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import stores
-from sqlmodel import select
+from sqlmodel import SQLModel, select
 from test_record import play_with_faults, spec
 
 from arena.cli import main
@@ -16,12 +16,12 @@ from arena.rebuilding import check_records, rebuild
 from arena.results_queries import put_right, result_rows
 from arena.runner import deal_table
 from arena.store import Store
-from arena.tables import Attempt, FaultRow, Match, Result, Tournament
+from arena.tables import Attempt, FaultRow, Match, Result, SavedRules, Tournament
 from arena.tables import Entrant as Entered
 from referee.record import write_record
 from referee.results import Entrant, TimeControl
 from referee.rules import Rules
-from referee.shuffle import SEED_BYTES
+from referee.shuffle import SEED_BYTES, commitment
 
 
 @pytest.fixture(name="store")
@@ -274,14 +274,160 @@ def test_changed_settings_are_found(store: Store, values: dict[str, object], fie
     assert fields(store) == {("cup/1", field), ("cup/2", field)}
 
 
-def test_deleted_result_is_found(store: Store) -> None:
-    """A match that is done has a result."""
+def name_by_hash(store: Store, match: int) -> Path:
+    """Put the record of a match where a worker does, and give its new place."""
+    row = result_rows(store, 1)[match - 1]
+    path = store.home.records / "cup" / str(match) / "1" / f"{row.record_sha256}.jsonl"
+    path.parent.mkdir(parents=True)
+    (store.home.path / row.record).rename(path)
+    spoil(store, match, record=str(path.relative_to(store.home.path)))
+    return path
+
+
+def forget(store: Store, match: int) -> None:
+    """Delete the result of a match, and what is stored of its faults."""
     with store.write() as session:
-        session.delete(session.get_one(Result, 2))
+        session.delete(session.get_one(Result, match))
+        for fault in session.exec(select(FaultRow).where(FaultRow.match_id == match)):
+            session.delete(fault)
 
-    (found,) = check_records(store, fix=True)
 
+def test_deleted_result_is_made_anew_from_its_record(store: Store) -> None:
+    """A match that is done has a result: what its attempt recorded brings it back, and faults."""
+    name_by_hash(store, 2)
+    before, digest = result_rows(store, 1), rebuild(store).digest
+    forget(store, 2)
+
+    (found,) = check_records(store)
     assert (found.match, found.field, found.stored) == ("cup/2", "result", "nothing")
+    assert found.record.startswith("totals")
+    assert not found.fixed
+    (fixed,) = check_records(store, fix=True)
+
+    assert fixed.fixed
+    assert check_records(store) == ()
+    assert result_rows(store, 1) == before
+    assert rebuild(store).digest == digest
+
+
+def test_deleted_result_without_a_record_stays_open(store: Store) -> None:
+    """Without the record, with a changed one or without the attempt's word nothing is made up."""
+    path = name_by_hash(store, 2)
+    forget(store, 2)
+    content = path.read_bytes()
+
+    path.write_bytes(content + b"\n")
+    assert fields(store) == {("cup/2", "record_sha256")}
+    path.unlink()
+    assert fields(store) == {("cup/2", "result")}
+    path.write_bytes(content)
+    change(store, Attempt, (2, 1), record_sha256="")
+    (found,) = check_records(store, fix=True)
+    assert (found.fixed, found.record) == (False, "nothing: attempt 1 names none")
+
+
+def test_nothing_is_told_of_a_tournament_whose_result_is_not_there(
+    store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A format would take the match for cancelled: commands say in a line how to mend it."""
+    name_by_hash(store, 2)
+    home = ["--home", str(store.home.path)]
+    forget(store, 2)
+
+    for line in (
+        ["tournament", "show", "cup"],
+        ["tournament", "export", "cup", str(tmp_path / "x")],
+    ):
+        assert main([*line, *home]) == 3
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "cup/2: row 2 of the table result is damaged: it is not there; arena rebuild" in said
+    assert main(["rebuild", *home]) == 1
+    assert "cup/2 has no result: arena rebuild --records --fix\n" in capsys.readouterr().err
+    assert main(["rebuild", "--records", "--fix", *home]) == 0
+    assert main(["tournament", "show", "cup", *home]) == 0
+    assert main(["rebuild", *home]) == 0
+
+
+READING = (
+    ("tournament", "list"),
+    ("tournament", "show", "cup"),
+    ("tournament", "plan", "cup"),
+    ("rankings", "--tournament", "cup"),
+    ("rankings",),
+    ("stats", "cup"),
+    ("match", "list", "cup"),
+    ("match", "show", "cup/2"),
+    ("tournament", "history", "cup"),
+    ("rebuild",),
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "values"),
+    [
+        (Tournament, 1, {"rules": "junk"}),
+        (Tournament, 1, {"rules": '{"target": "x"}'}),
+        (Tournament, 1, {"rules": "[]"}),
+        (Tournament, 1, {"options": "{"}),
+        (Tournament, 1, {"seeding": "by lot"}),
+        (Tournament, 1, {"seed": "zz"}),
+        (Tournament, 1, {"listed": 2**62}),
+        (Tournament, 1, {"started": 10**18}),
+        (Match, 2, {"seats": "0 x"}),
+        (Match, 2, {"seats": "0 7"}),
+        (Result, 2, {"totals": "junk"}),
+        (Result, 2, {"totals": '["1/0", "1"]'}),
+        (Result, 2, {"decks": "7"}),
+        (Attempt, (2, 1), {"started": 10**18}),
+        (FaultRow, 3, {"kind": "rude"}),
+        (FaultRow, 3, {"position": 9}),
+    ],
+    ids=str,
+)
+def test_no_reading_command_shows_a_traceback_for_a_damaged_row(
+    store: Store,
+    capsys: pytest.CaptureFixture[str],
+    table: type[SQLModel],
+    key: object,
+    values: dict[str, object],
+) -> None:
+    """One line that names the table and the row, with 3; a command that needs it not goes on."""
+    change(store, Tournament, 1, commitment=commitment(bytes(SEED_BYTES)))
+    change(store, table, key, **values)
+    row = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+    named = f"row {row} of the table {table.__tablename__} is damaged"
+
+    codes = set()
+    folder = str(store.home.path / "exported")
+    for line in (*READING, ("tournament", "export", "cup", folder, "--unfinished")):
+        code = main([*line, "--home", str(store.home.path)])
+        said = capsys.readouterr().err
+        codes.add(code)
+        if code == 3:
+            assert said.count("\n") == 1
+            assert named in said
+        else:
+            assert "Traceback" not in said
+    assert 3 in codes
+
+
+def test_damaged_rules_that_were_saved_are_told_in_a_line(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line names the rules and their row."""
+    home = ["--home", str(store.home.path)]
+    assert main(["rules", "save", "house", *home]) == 0
+    change(store, SavedRules, 1, rules="junk")
+    capsys.readouterr()
+
+    for line in (["rules", "list"], ["rules", "show", "house"], ["variants", "house"]):
+        assert main([*line, *home]) == 3
+        said = capsys.readouterr().err
+        assert said == (
+            "arena: house: row 1 of the table saved_rules is damaged: text that is not JSON; "
+            "restore a copy of the database\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -294,10 +440,10 @@ def test_damaged_result_is_told_in_a_line(
     home = ["--home", str(store.home.path)]
     spoil(store, 2, **values)
 
-    assert main(["rebuild", *home]) == 1
+    assert main(["rebuild", *home]) == 3
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "cup/2: what is stored of it is damaged" in said
+    assert "cup/2: row 2 of the table result is damaged" in said
     assert main(["rebuild", "--records", "--fix", *home]) == 0
     assert main(["rebuild", *home]) == 0
 

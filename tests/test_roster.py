@@ -59,7 +59,7 @@ def of(store: Store, name: str) -> list[MatchInfo]:
     return list(queries.matches(store, "cup", entrant=name))
 
 
-def note(store: Store) -> list[tuple[str, str, bool, int | None, str]]:
+def note(store: Store) -> list[tuple[object, ...]]:
     """Give the history without times."""
     return [
         (each.kind, each.entrant, each.joined, each.after, each.reason)
@@ -466,11 +466,38 @@ def test_late_entry_that_would_find_nothing_to_play_is_refused(store: Store) -> 
     assert queries.history(store, "cup") == ()
 
 
+def test_end_by_hand_stands_between_what_came_before_and_after(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disqualification after the stop comes after it in the history, too."""
+    times = itertools.count(1000)
+    monkeypatch.setattr(Store, "now", lambda _: next(times))
+    tournament.create(store, options(*NAMES, format="ladder"))
+    ledger.mark_started(store, 1)
+    roster.withdraw(store, "cup", "anna", "asked")
+    roster.stop(store, "cup", "enough")
+    roster.disqualify(store, "cup", "boris", "a copy")
+    found = queries.history(store, "cup")
+    assert [each.reason for each in found] == ["asked", "enough", "a copy"]
+    assert [each.number for each in found] == [1, 2, 3]
+
+
+def test_tournament_is_stopped_once(store: Store) -> None:
+    """The first reason stays the reason."""
+    tournament.create(store, options(*NAMES, format="ladder"))
+    ledger.mark_started(store, 1)
+    assert ledger.claim(store, 1, OWNER, hard_seconds=60) is not None
+    roster.stop(store, "cup", "enough")
+    with pytest.raises(RefusedError, match="stopped already"):
+        roster.stop(store, "cup", "again")
+    assert queries.tournament(store, "cup").stop_reason == "enough"
+
+
 def test_only_an_endless_tournament_is_stopped(store: Store) -> None:
     """What ends by itself is paused by stopping its run."""
     tournament.create(store, options(*NAMES))
     with pytest.raises(RefusedError, match="ends by itself"):
-        roster.stop(store, "cup")
+        roster.stop(store, "cup", "enough")
 
 
 def test_walkover_lets_a_knockout_go_on(store: Store) -> None:
@@ -521,7 +548,7 @@ def test_ladder_runs_until_it_is_stopped_and_newcomers_play_at_once(store: Store
         {
             5: lambda: roster.join(store, "cup", "dora", "new"),
             20: lambda: roster.withdraw(store, "cup", "clara", "asked"),
-            30: lambda: roster.stop(store, "cup"),
+            30: lambda: roster.stop(store, "cup", "enough"),
         }
     )
     report = run(store, script)
@@ -542,7 +569,7 @@ def test_stopped_ladder_gives_back_nothing_to_play(store: Store) -> None:
     ledger.mark_started(store, 1)
     held = ledger.claim(store, 1, OWNER, hard_seconds=60)
     assert held is not None
-    info = roster.stop(store, "cup")
+    info = roster.stop(store, "cup", "enough")
     assert (info.state.is_over, info.planned, info.seed) == (False, 0, None)
     assert ledger.void(store, held, "worker_lost") is MatchState.CANCELLED
     assert queries.tournament(store, "cup").seed is not None
@@ -555,14 +582,14 @@ def test_paused_ladder_goes_on(store: Store) -> None:
     stop = StopFlag()
     report = run(store, Script({3: stop.request}), stop=stop)
     assert (report.exit_code, report.tournament.state) == (130, TournamentState.PAUSED)
-    assert run(store, Script({3: lambda: roster.stop(store, "cup")})).exit_code == 0
+    assert run(store, Script({3: lambda: roster.stop(store, "cup", "enough")})).exit_code == 0
     assert queries.tournament(store, "cup").done >= 6
 
 
 def test_ladder_passes_over_a_match_that_cannot_be_played(store: Store) -> None:
     """What the platform gives up is cancelled, and the ladder goes on with others."""
     tournament.create(store, options("anna", "boris", "clara", format="ladder"))
-    script = Script({20: lambda: roster.stop(store, "cup")})
+    script = Script({20: lambda: roster.stop(store, "cup", "enough")})
     report = run(store, script, play=void_first)
     assert report.exit_code == 0
     details = queries.match(store, "cup", 1)

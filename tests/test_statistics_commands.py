@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from test_rebuilding import keep
 
 from arena.cli import main
 from arena.cli.rankings import Until
+from arena.cli.words import likelihood
 from arena.home import Home
 from arena.store import Store
 from arena.tables import Tournament
@@ -193,9 +195,10 @@ def test_statistics_hold_what_was_recorded(
         mine = [each for each in found["endings"] if each["name"] == bot]
         assert sum(each["won"] + each["lost"] + each["level"] for each in mine) == deals
     assert "fault" in {each["reason"] for each in found["endings"]}
+    assert sum(found["reasons"].values()) == deals
     assert [each["place"] for each in found["lead"]] == [0, 1]
     assert found["lead"][0]["per_deal"] == pytest.approx(-found["lead"][1]["per_deal"])
-    assert 0 <= found["luck"]["share"] <= 1
+    assert 0 <= found["luck"]["low"] <= found["luck"]["share"] <= found["luck"]["high"] <= 1
     assert found["missing"] == []
 
 
@@ -211,6 +214,27 @@ def test_statistics_are_printed_in_parts(
     assert places == sorted(places)
     assert [row["name"] for row in meetings] == ["anna@1", "boris@1"]
     assert list(meetings[0]) == list(read(capsys, "stats", "cup", *home)["meetings"][0])
+
+
+def test_statistics_say_what_their_columns_mean_and_what_is_little(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever reads a table of ten decks is told what an interval is, and that these are few."""
+    text = " ".join(printed(capsys, "stats", "cup", *home).split())
+
+    assert "+/-: half of the 95% interval over decks" in text
+    assert "from fewer than 20 decks" in text
+    assert "here are some from 10" in text
+    assert re.search(r"in the cards, 95% interval \S+% to \S+% \(", text)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [(None, "-"), (0.0, "<0.1%"), (0.0006, "0.1%"), (0.975, "97.5%"), (0.9999, ">99.9%")],
+)
+def test_a_likelihood_is_never_told_as_certainty(part: float | None, words: str) -> None:
+    """What rounds to all or nothing was estimated from some decks all the same."""
+    assert likelihood(part) == words
 
 
 def test_matches_that_are_the_unit_are_called_so(

@@ -17,6 +17,7 @@ from arena.cli.description import read_description
 from arena.cli.live import StatusLines
 from arena.cli.output import Bar, Column, Output, _least_width
 from arena.home import Home
+from arena.sandbox import ImageMissingError
 from arena.store import Store
 
 if TYPE_CHECKING:
@@ -225,7 +226,37 @@ def test_description_with_a_source_that_is_not_there_is_refused(
     said = arena(capsys, "bot", "submit", "x", "nosuch", "--sandbox", "process", code=2)[1]
     for words in (["create", "--dry-run"], ["plan"]):
         line = ["tournament", *words, "--from", "cup.toml"]
-        assert arena(capsys, *line, code=2)[1] == said
+        assert arena(capsys, *line, code=2)[1] == said.replace(
+            "arena: ", "arena: cup.toml: bots[0].source: "
+        )
+
+
+@pytest.mark.parametrize("source", ["./nosuch", "../nosuch/bot", "/nosuch/bot", "~/nosuch", "~x/y"])
+@pytest.mark.parametrize("words", [["create", "--dry-run"], ["create"], ["plan"]])
+def test_path_that_leads_nowhere_is_no_image_to_fetch(
+    source: str, words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What can only be a path is missing at once, also where bots run in containers."""
+    (tmp_path / "sub").mkdir()
+    bots = f"[[bots]]\nname = 'x'\nsource = '{source}'"
+    for file in ("cup.toml", "sub/cup.toml"):
+        (tmp_path / file).write_text(f"name = 'cup'\nsandbox = 'docker'\n{bots}")
+        _, err = arena(capsys, "tournament", *words, "--from", file, code=2)
+        assert f"{file}: bots[0].source: there is no folder or file /" in err
+
+
+def test_image_that_is_missing_is_told_with_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine lacks it, but the file names it."""
+
+    def refuse(source: str, _sandbox: str) -> None:
+        raise ImageMissingError(f"no image {source} on this machine", "name another")
+
+    monkeypatch.setattr("arena.cli.description.check_source", refuse)
+    (tmp_path / "cup.toml").write_text("name = 'cup'\n[[bots]]\nname = 'x'\nsource = 'nosuch'")
+    _, err = arena(capsys, "tournament", "plan", "--from", "cup.toml", code=3)
+    assert err.startswith("arena: cup.toml: bots[0].source: no image nosuch on this machine; name")
 
 
 def test_open_tournament_may_be_made_in_a_new_home(
@@ -236,6 +267,25 @@ def test_open_tournament_may_be_made_in_a_new_home(
     assert "there is no arena" in arena(capsys, "tournament", "create", "x", "a", *new, code=2)[1]
     arena(capsys, "tournament", "create", "spring", "--open", *new)
     assert [each["name"] for each in read(capsys, "tournament", "list", *new)] == ["spring"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["create", "spring", "--open", "--dry-run"],
+        ["create", "--dry-run", "--from", "cup.toml"],
+        ["plan", "--from", "cup.toml"],
+    ],
+)
+def test_what_only_tells_makes_no_home(
+    words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A plan may come before the arena, and leaves nothing behind."""
+    bots = "".join(f"[[bots]]\nname = '{name}'\nsource = '{name}'\n" for name in BOTS)
+    (tmp_path / "cup.toml").write_text(f"name = 'cup'\nsandbox = 'process'\n{bots}")
+    new = tmp_path / "new"
+    arena(capsys, "tournament", *words, "--home", str(new))
+    assert not new.exists()
 
 
 def test_last_string_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -277,6 +327,20 @@ def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixt
     _, err = arena(capsys, "tournament", "create", "cup", *BOTS)
     assert "no security boundary" in err
     assert read(capsys, "tournament", "show", "cup")["sandbox"] == "process"
+
+
+def test_open_tournament_says_which_bots_it_will_take(capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anybody is in, where bots run is decided without them, and told in a line."""
+    _, err = arena(capsys, "tournament", "create", "cup", "--open")
+    assert "bots will run in docker" in err
+    enter = ["tournament", "enter", "cup", "anna", "--reason", "entry"]
+    _, err = arena(capsys, *enter, code=2)
+    assert err.count("\n") == 1
+    assert "anna@1 was submitted as a process, and here bots run in docker" in err
+    _, err = arena(capsys, "tournament", "create", "free", "--open", "--sandbox", "process")
+    assert "bots will run" not in err
+    enter[2] = "free"
+    arena(capsys, *enter)
 
 
 def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
@@ -392,10 +456,23 @@ def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> 
     found = read(capsys, "tournament", "plan", "cup")["plan"]
     assert (found["matches"], found["seconds"]) == (None, None)
     assert "no end until it is stopped" in arena(capsys, "tournament", "plan", "cup")[0]
-    out, _ = arena(capsys, "tournament", "stop", "cup")
+    stop = ("tournament", "stop", "cup", "--reason")
+    assert "needs a reason" in arena(capsys, *stop, " ", code=2)[1]
+    out, _ = arena(capsys, *stop, "season over")
     assert "cup, finished" in out
     assert read(capsys, "tournament", "show", "cup")["seed"] is not None
-    assert "over already" in arena(capsys, "tournament", "stop", "cup", code=2)[1]
+    assert "over already" in arena(capsys, *stop, "again", code=2)[1]
+
+
+def test_reason_of_a_stop_is_kept_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Readers of the history and of the tournament see that it was ended by hand, and why."""
+    create(capsys, "--format", "ladder")
+    arena(capsys, "tournament", "stop", "cup", "--reason", "season over")
+    (found,) = read(capsys, "tournament", "history", "cup")
+    assert (found["kind"], found["entrant"], found["reason"]) == ("stop", None, "season over")
+    assert "season over" in arena(capsys, "tournament", "history", "cup")[0]
+    assert "season over" in arena(capsys, "tournament", "show", "cup")[0]
+    assert read(capsys, "tournament", "show", "cup")["stop_reason"] == "season over"
 
 
 def test_finals_are_made_of_the_best(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -674,9 +751,9 @@ def test_file_of_the_page_on_tournaments_can_be_read(tmp_path: Path) -> None:
     (block,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     file = tmp_path / "spring.toml"
     file.write_text(block)
-    description = read_description(file)
-    assert description.options(Home(tmp_path)).bots == ("alice", "bob@2", "carol")
-    assert [bot.name for bot in description.bots] == ["alice"]
+    described = read_description(file)
+    assert described.options(Home(tmp_path)).bots == ("alice", "bob@2", "carol")
+    assert [bot.name for bot in described.said.bots] == ["alice"]
 
 
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:
@@ -700,26 +777,53 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'; give a whole number"),
         ("name = 'cup'\nentrants = 'a1'", "entrants has no value 'a1'; give a list in brackets"),
         ("name = 'cup'\nrounds = 0", "rounds has no value 0; give at least 1"),
-        ("name = 'cup'\n[[bots]]\nname = 'x'", "bots.0.source is missing"),
+        ("name = 'cup'\n[[bots]]\nname = 'x'", "bots[0].source is missing"),
+        ("name = 'cup'\n[[bots]]\nname = 'x y'\nsource = 'anna'", "bots[0].name: 'x y' cannot"),
+        ("name = 'cup'\nentrants = [5]", "entrants[0] has no value 5; give a text in quotes"),
+        ("name = 'c p'", "name: 'c p' cannot name a tournament"),
+        ("name = 'cup'\nvariant = 'chess'", "variant: there is no variant 'chess'"),
+        ("name = 'cup'\nrules = { target = 1.5 }", "rules.target has no value 1.5; give a text"),
+        ("name = 'cup'\nrules = { target = true }", "rules.target has no value true; give a text"),
+        ("name = 'cup'\nrules = { tarket = 41 }", "rules.tarket: there is no rule 'tarket'"),
+        ("name = 'cup'\nrules = { hand_size = 7 }", "rules.hand_size: hand_size has no value '7'"),
+        ("name = 'cup'\nrules = { combinations = ['x'] }", "rules: combinations: no combination"),
+        ("name = 'cup'\nrules = { sides = 'pairs' }", "rules: sides=pairs"),
+        ("name = 'cup'\nseats = 5\nvariant = 'burkozyol-pairs'", "seats: burkozyol-pairs cannot"),
+        ("name = 'cup'\nseed = 1.5", "seed has no value 1.5; give a text in quotes or a whole"),
+        ("name = 'cup'\nseed = ''", "seed: the seed is empty; give"),
+        ("name = 'cup'\ntime = { move = 0.0 }", "time: move time and start-up time must be"),
+        ("name = 'cup'\ntime = { bank = nan }", "time.bank has no value nan; give a number"),
+        (
+            "name = 'cup'\ntime = { bank = 1e9 }",
+            "time.bank has no value 1000000000.0; give at most",
+        ),
+        ("name = 'cup'\ndecks = 1000000", "decks has no value 1000000; give at most 100000"),
+        ("name = 'cup'\nentrants = ['anna']", "1 entrant cannot fill 2 seats"),
+        ("name = 'cup'\nentrants = ['anna', 'boris']\ngroups = 2", "no use for --groups"),
+        ("name = 'cup'\nentrants = ['anna', 'boris']\nsandbox = 'docker'", "anna@1 was submitted"),
         (
             "name = 'cup'\nsandbox = 'jail'",
             "'jail'; give 'docker' or 'process'",
         ),
-        ("name = 'cup'\nmatch_format = 'chess'", "unknown match format 'chess'"),
-        ("name = 'cup'\nformat = 'chess'", "unknown format 'chess'"),
-        ("name = 'cup'\nentrants = ['anna', 'emil']", "no bot 'emil'"),
-        ("name = 'cup'\nrules = { target = 'x' }", "target has no value 'x'"),
+        (
+            "name = 'cup'\nmatch_format = 'chess'",
+            "match_format has no value 'chess'; give one of series",
+        ),
+        ("name = 'cup'\nformat = 'chess'", "format: unknown format 'chess'"),
+        ("name = 'cup'\nentrants = ['anna', 'emil']", "entrants: there is no bot 'emil'"),
+        ("name = 'cup'\nrules = { target = 'x' }", "rules.target: target has no value 'x'"),
     ],
     ids=lambda text: text.replace("\n", " ") if "=" in text else "",
 )
 def test_file_that_cannot_be_meant_is_refused_in_one_line(
     text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Naming the key and what was expected; nothing is stored or submitted."""
+    """Naming the file, the key and what was expected; nothing is stored or submitted."""
     file = Path("cup.toml")
     sandbox = "" if "sandbox" in text or "[" in text else "\nsandbox = 'process'"
     file.write_text(text + sandbox)
     _, err = arena(capsys, "tournament", "create", "--from", "cup.toml", code=2)
+    assert err.startswith("arena: cup.toml")
     assert said in err
     assert err.count("\n") == 1
     assert len(read(capsys, "bot", "list")) == 4

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from arena import compare as comparing
 from arena import play as playing
 from arena.cli.context import App, Documented, common_options, pass_app
+from arena.cli.errors import DONE, INTERRUPTED
 from arena.cli.options import (
     Whole,
     found_sandbox_option,
@@ -24,6 +25,7 @@ from arena.cli.options import (
 from arena.cli.play import DealCounter
 from arena.cli.words import NO_BOUNDARY, count, interval, percent_of, seconds, signed
 from arena.compare import CompareOptions, Comparison
+from arena.errors import RefusedError
 from arena.formats import sides_of
 from arena.play import CONTAINER, PlayOptions
 from arena.statistics.sprt import Sprt, Verdict
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
 
 SPRT = "--sprt"
 WORD = re.compile(r"(elo0|elo1|alpha|beta)=(\S+)")
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.ASCII | re.IGNORECASE)
+RULE = "-" * 50
+"""What fastchess prints above and below a status."""
+
 LIKE_A_WORD = re.compile(r"[A-Za-z]+\d*=[^/\s]*")
 
 FIELDS = {
@@ -68,7 +74,8 @@ FIELDS = {
     "sprt.llr": "log-likelihood ratio of H1 to H0",
     "sprt.lower": "where H0 is accepted",
     "sprt.upper": "where H1 is accepted",
-    "verdict": "H0, H1, or continue if the limit was reached first",
+    "verdict": "H0, H1, or continue if the limit or an interruption came first",
+    "interrupted": "whether it was interrupted; the batch that was being played does not count",
     "faults[]": "faults that each side committed",
     "seconds": "how long it took to play",
     "conditions": "what a reader of the times must know, else empty",
@@ -89,11 +96,13 @@ class SprtWords(click.ParamType[Sprt]):
             found = WORD.fullmatch(word)
             if found is None or found[1] in parameters:
                 self.fail(f"{word!r} is not one of elo0= elo1= alpha= beta=, each once", param, ctx)
-            try:
-                parameters[found[1]] = float(found[2])
-            except ValueError:
+            if not NUMBER.fullmatch(found[2]):
                 self.fail(f"{word!r}: expected a number after the =", param, ctx)
-        return Sprt(**parameters)
+            parameters[found[1]] = float(found[2])
+        try:
+            return Sprt(**parameters)
+        except RefusedError as error:
+            self.fail(f"{error.message}: {error.hint}", param, ctx)
 
 
 class _Command(Documented):
@@ -177,13 +186,14 @@ def compare(
     sandbox: str | None,
     records: Path | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Let two bots play until a sequential test tells whether the first is stronger.
 
     BOT is what `arena play` takes, or BOT+BOT for a pair. Each deck is played once per rotation of
     the seats, and its score is what is tested: H0 says that the first bot is no better than elo0,
     H1 that it is at least elo1 better. Nothing is stored and no rating moves. Exit code 0 says
-    that it was played, whatever the verdict.
+    that it was played, whatever the verdict. Ctrl-C ends it with what the batches that are over
+    came to.
     """
     played, _ = game(app.home, variant, changes, SERIES)
     play = PlayOptions(
@@ -204,27 +214,45 @@ def compare(
         app.output.status(NO_BOUNDARY)
     if records is not None:
         records.mkdir(parents=True, exist_ok=True)
-    standing = _run(app, options, backend, seats)
+    standing, interrupted = _run(app, options, backend, seats)
     if as_json:
-        app.output.json(_json(standing, options, backend))
-        return
-    _print(app.output.line, standing, options)
-    app.output.line(f"seed {play.seed.hex()}")
+        said = _json(standing, options, backend)
+        app.output.json({**said, "interrupted": interrupted})
+    else:
+        _print(app.output.line, standing, options)
+        app.output.line(f"seed {play.seed.hex()}")
+    if interrupted:
+        app.output.status("interrupted; the batch that was being played does not count")
+    return INTERRUPTED if interrupted else DONE
 
 
-def _run(app: App, options: CompareOptions, backend: str, seats: int) -> Comparison:
-    """Play, telling how things stand after each batch but the last."""
+def _run(app: App, options: CompareOptions, backend: str, seats: int) -> tuple[Comparison, bool]:
+    """Play, telling how things stand after each batch but the last.
+
+    Returns:
+        How things stand, and whether it was interrupted.
+
+    Raises:
+        KeyboardInterrupt: It was, and before the first batch was over.
+    """
+    last: Comparison | None = None
     with app.output.progress("comparing", options.max_decks * seats, "deals") as bar:
         watch = DealCounter(app, bar, seats).watch
-        for standing in comparing.compare(app.home, options, backend, watch, bar.status):
-            last = standing
-            if standing.verdict is Verdict.CONTINUE and len(standing.decks) < options.max_decks:
-                _print(bar.status, standing, options)
-    return last
+        try:
+            for standing in comparing.compare(app.home, options, backend, watch, bar.status):
+                last = standing
+                if standing.verdict is Verdict.CONTINUE and len(standing.decks) < options.max_decks:
+                    _print(bar.status, standing, options)
+        except KeyboardInterrupt:
+            if last is None:
+                raise
+            return last, True
+    # There is one batch at least.
+    return cast("Comparison", last), False
 
 
 def _print(say: Callable[[str], None], standing: Comparison, options: CompareOptions) -> None:
-    for line in lines(standing, options.play.variant):
+    for line in (RULE, *lines(standing, options.play.variant), RULE):
         say(line)
     if standing.verdict is not Verdict.CONTINUE:
         say(_verdict(standing))
@@ -250,13 +278,13 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"nElo: {interval(normalised, 2)} +/- {interval(normalised_margin, 2)}"
         ),
         (
-            f"LOS: {percent_of(per_deal.superiority, 2)}, "
-            f"DrawRatio: {percent_of(decks_drawn / len(standing.decks), 2)}, "
+            f"LOS: {_percent(per_deal.superiority)}, "
+            f"DrawRatio: {_percent(decks_drawn / len(standing.decks))}, "
             f"DecksRatio: {_ratio(decks_won, decks_lost)}"
         ),
         (
             f"Deals: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
-            f"Points: {points:.1f} ({percent_of(points / standing.deals, 2)})"
+            f"Points: {points:.1f} ({_percent(points / standing.deals)})"
         ),
         (
             f"Ptnml(0-{standing.rotations}): {list(standing.points)}, "
@@ -268,6 +296,11 @@ def lines(standing: Comparison, variant: str) -> list[str]:
             f"({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:.2f}, {sprt.elo1:.2f}]"
         ),
     ]
+
+
+def _percent(part: float | None) -> str:
+    """Return hundredths as fastchess has them, apart from their sign."""
+    return "-" if part is None else f"{100 * part:.2f} %"
 
 
 def _ratio(won: int, lost: int) -> str:

@@ -1,15 +1,16 @@
 """What every command shares: where the arena lives, the two streams, and the options for both."""
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
 
 from arena.cli.output import Output
-from arena.errors import MachineError, NotFoundError
+from arena.errors import NotFoundError
 from arena.home import HOME_VARIABLE, Home, find_home
+from arena.reading import reading
 from arena.store import Store
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -53,12 +54,15 @@ class App:
         """Open the arena's database, made first if need be."""
         return Store.open(self.home)
 
-    def open_store(self) -> Store:
-        """Open the arena's database, to read what is there.
+    def look(self) -> AbstractContextManager[Store]:
+        """Open the arena's database to read what is there, if anything is; nothing is made."""
+        return reading(self.home)
+
+    def open_store(self) -> AbstractContextManager[Store]:
+        """Open the arena's database; where this user may not write, reading it is all that works.
 
         Raises:
             NotFoundError: There is no arena in this folder.
-            MachineError: This user may not write there.
         """
         home = self.home
         if not home.database.exists():
@@ -66,13 +70,7 @@ class App:
                 f"there is no arena in {home.path}",
                 "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
             )
-        # Readers keep a log beside the database, in which they say what they still need.
-        if not all(os.access(path, os.W_OK) for path in (home.path, home.database)):
-            raise MachineError(
-                f"this user may not write to the arena in {home.path}, as even reading needs to",
-                "ask its owner, or make a copy of the folder and name it with --home",
-            )
-        return Store.open(home)
+        return reading(home)
 
 
 pass_app = click.make_pass_decorator(App)

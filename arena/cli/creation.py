@@ -48,6 +48,13 @@ if TYPE_CHECKING:
     from arena.store import Store
 
 
+_rounds_option = click.option(
+    "--rounds",
+    type=Whole(1, 10_000),
+    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
+)
+
+
 @click.command(
     "create",
     cls=Documented,
@@ -84,11 +91,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Who meets whom; `arena formats` explains them.",
 )
-@click.option(
-    "--rounds",
-    type=Whole(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
+@_rounds_option
 @click.option(
     "--seats",
     type=Whole(2, 6),
@@ -190,7 +193,8 @@ def create(
         sandbox=sandbox,
     )
     # What is open may be made before any bot is there, hence before the home.
-    with app.new_store() if is_open else app.open_store() as store:
+    opened = app.open_store if not is_open else app.look if dry_run else app.new_store
+    with opened() as store:
         _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
@@ -214,11 +218,7 @@ def create(
     show_default=True,
     help="Who meets whom; one in which everybody plays equally many games.",
 )
-@click.option(
-    "--rounds",
-    type=Whole(1, 10_000),
-    help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
-)
+@_rounds_option
 @click.option("--decks", type=Whole(1, 100_000), help="Decks a match.  [default: as in FROM]")
 @common_options
 @pass_app
@@ -255,22 +255,20 @@ def _create_from(
     """
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in {"file", "dry_run", "as_json"}:
+        if given and parameter.name not in {"file", "dry_run", "as_json", "home"}:
             is_option = isinstance(parameter, click.Option)
             word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")
-    description = read_description(file)
-    options = description.options(app.home)
-    description.check_sources(file, options.sandbox or CONTAINER)
-    with app.new_store() as store:
+    described = read_description(file)
+    options = described.options(app.home)
+    described.check_sources(options.sandbox or CONTAINER)
+    with app.look() if dry_run else app.new_store() as store:
+        # What is wrong with the tournament shows before anything is submitted.
+        made = described.draft(store, options)
         if dry_run:
-            made = tournament.draft(store, options, description.finder(store))
             print_draft(app, store, made, pairings=True, as_json=as_json)
             return
-        # What is wrong with the tournament shows before anything is submitted.
-        tournament.draft(store, options, description.finder(store))
-        for bot in description.bots:
-            source = description.source(bot, file)
+        for bot, source in described.sources():
             version = submit(
                 store,
                 bot.name,
@@ -296,11 +294,11 @@ def _create(
         app.output.status(f"{NOT_COMMITTED}: so it is marked everywhere")
     if dry_run:
         made = tournament.draft(store, options)
-        _say_unconfined(app, options, made.row.sandbox)
+        _say_sandbox(app, options, made.row.sandbox)
         print_draft(app, store, made, pairings=True, as_json=as_json)
         return
     info = tournament.create(store, options)
-    _say_unconfined(app, options, info.sandbox)
+    _say_sandbox(app, options, info.sandbox)
     if as_json:
         app.output.json(info_json(info))
         return
@@ -332,7 +330,14 @@ def _matches(store: Store, info: TournamentInfo) -> str:
     return f"{info.total}, more to follow{least if planning.may_grow(info) else ''}"
 
 
-def _say_unconfined(app: App, options: TournamentOptions, sandbox: str) -> None:
-    """Say that nobody asked for processes where the entrants called for them."""
-    if options.sandbox is None and sandbox == PROCESS:
+def _say_sandbox(app: App, options: TournamentOptions, sandbox: str) -> None:
+    """Say where bots run if nobody asked for it, and it is not what everybody expects."""
+    if options.sandbox is not None:
+        return
+    if sandbox == PROCESS:
         app.output.status(f"all entrants were submitted as processes; {NO_BOUNDARY}")
+    elif not options.bots:
+        app.output.status(
+            "nobody is entered yet: bots will run in docker, and those submitted as processes are "
+            "refused; make it with --sandbox process to let these in"
+        )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path  # noqa: TC003 - pydantic reads the annotations
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import click
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic_core import PydanticCustomError
 
-from arena import queries
-from arena.bots import IMAGE, PATH_BEGINS, check_source, check_string
+from arena import queries, tournament
+from arena.bots import IMAGE, PATH_BEGINS, check_name, check_source, check_string
 from arena.cli.options import (
     DAY,
     MATCH_FORMATS,
@@ -20,33 +24,65 @@ from arena.cli.options import (
     game,
     time_control,
 )
-from arena.errors import MachineError, NotFoundError, RefusedError, with_near
+from arena.entries import enter
+from arena.errors import ArenaError, MachineError, NotFoundError, RefusedError, with_near
+from arena.formats import find_format
 from arena.infos import BotVersionInfo, Seeding
+from arena.rulebook import Game, check_change, check_seats
+from arena.sandbox import ImageMissingError
 from arena.tournament import TournamentOptions
+from referee.results import SERIES, SpecError, TimeControl
+from referee.rules import Rules, RulesError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
     from arena.home import Home
     from arena.store import Store
+    from arena.tournament import Draft
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
-Time = Annotated[float, Field(ge=0, le=DAY)]
+Time = Annotated[float, Field(ge=0, le=DAY, allow_inf_nan=False)]
 EXPECTED = {
     "list_type": "give a list in brackets, as in ['alice', 'bob']",
     "string_type": "give a text in quotes",
     "int_type": "give a whole number, without quotes",
     "float_type": "give a number, without quotes",
+    "finite_number": "give a number that has an end",
+    "rule_value": "give a text in quotes, a whole number, or a list of either",
+    "seed_value": "give a text in quotes or a whole number",
     "bool_type": "give true or false, without quotes",
     "dict_type": "give a table: keys with values",
     "model_type": "give a table: keys with values",
     "literal_error": "give {expected}",
-    "greater_than_equal": "give at least {ge}",
-    "less_than_equal": "give at most {le}",
+    "greater_than_equal": "give at least {ge:g}",
+    "less_than_equal": "give at most {le:g}",
 }
-Value = str | int | list[str] | list[int]
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
+
+
+def _rule_value(value: object) -> str:
+    """Return what a rule is changed to, as the command line would say it."""
+    parts = value if isinstance(value, list) else [value]
+    if not (parts and all(map(_is_scalar, parts))):
+        raise PydanticCustomError("rule_value", "not the value of a rule")
+    return ",".join(map(str, parts))
+
+
+def _seed_value(value: object) -> str:
+    if not _is_scalar(value):
+        raise PydanticCustomError("seed_value", "not a seed")
+    return str(value)
+
+
+RuleValue = Annotated[str, PlainValidator(_rule_value)]
+SeedValue = Annotated[str, PlainValidator(_seed_value)]
 
 
 class _Table(BaseModel):
@@ -78,7 +114,7 @@ class Description(_Table):
 
     name: str
     variant: str = "bura"
-    rules: dict[str, Value] = {}
+    rules: dict[str, RuleValue] = {}
     format: str = "round-robin"
     rounds: Count | None = None
     groups: Count | None = None
@@ -92,74 +128,120 @@ class Description(_Table):
     decks: Count = 100
     match_format: str = "series"
     tables: Annotated[int, Field(ge=1, le=256)] | None = None
-    seed: str | int | None = None
+    seed: SeedValue | None = None
     sandbox: Literal["docker", "process"] | None = None
     time: TimeTable = TimeTable()
     entrants: list[str] | None = None
     bots: list[BotTable] = []
 
+
+@dataclass(frozen=True, slots=True)
+class DescriptionFile:
+    """A file that was read; what is wrong with what it says names the file and the key."""
+
+    path: Path
+    said: Description
+
     def options(self, home: Home) -> TournamentOptions:
         """Return what the file says, as the command line would have said it.
 
         Raises:
-            NotFoundError: There is no such variant.
-            RefusedError: A rule or the match format is unknown, or there is nobody to enter.
+            RefusedError: There is no such variant, rule, match format, format or seed, or a name
+                will not do.
         """
-        if self.match_format not in MATCH_FORMATS:
-            raise RefusedError(
-                f"unknown match format {self.match_format!r}",
-                f"expected one of {', '.join(MATCH_FORMATS)}",
-            )
-        words = [f"{option}={_text(value)}" for option, value in self.rules.items()]
-        played, match_format = game(home, self.variant, words, self.match_format)
-        entrants = [bot.name for bot in self.bots] if self.entrants is None else self.entrants
+        said = self.said
+        with self._about("name"):
+            check_name(said.name, "tournament")
+        for number, bot in enumerate(said.bots):
+            with self._about(f"bots[{number}].name"):
+                check_name(bot.name, "bot")
+        with self._about("format"):
+            find_format(said.format)
+        played, match_format = self._game(home)
+        seats = said.seats or played.usual_seats
+        with self._about("seats"):
+            check_seats(played.name, played.rules, seats)
+        with self._about("seed"):
+            seed = None if said.seed is None else Seed().convert(said.seed, None, None)
+        entrants = [bot.name for bot in said.bots] if said.entrants is None else said.entrants
         return TournamentOptions(
-            name=self.name,
+            name=said.name,
             bots=tuple(entrants),
-            time=time_control(
-                played,
-                _decimal(self.time.move),
-                (Decimal(str(self.time.bank)), Decimal(str(self.time.increment))),
-                _decimal(self.time.startup),
-            ),
+            time=self._time(played),
             variant=played.name,
             rules=played.rules,
-            format=self.format,
-            seats=self.seats or played.usual_seats,
-            rounds=self.rounds,
-            groups=self.groups,
-            advance=self.advance,
-            third_place=self.third_place,
-            challenger=self.challenger,
-            seeding=None if self.seeding is None else Seeding(self.seeding),
-            is_final=self.final,
-            is_open=self.open,
-            decks=self.decks,
+            format=said.format,
+            seats=seats,
+            rounds=said.rounds,
+            groups=said.groups,
+            advance=said.advance,
+            third_place=said.third_place,
+            challenger=said.challenger,
+            seeding=None if said.seeding is None else Seeding(said.seeding),
+            is_final=said.final,
+            is_open=said.open,
+            decks=said.decks,
             match_format=match_format,
-            tables=self.tables,
-            seed=None if self.seed is None else Seed().convert(str(self.seed), None, None),
-            sandbox=None if self.sandbox is None else SANDBOX_WORDS[self.sandbox],
+            tables=said.tables,
+            seed=seed,
+            sandbox=None if said.sandbox is None else SANDBOX_WORDS[said.sandbox],
         )
 
-    def source(self, bot: BotTable, file: Path) -> str:
-        """Return where a bot is, a path as it is meant in the file; an image stays as it is."""
-        path = file.parent / bot.source
-        return str(path) if path.exists() or bot.source.startswith(PATH_BEGINS) else bot.source
+    def _game(self, home: Home) -> tuple[Game, str]:
+        said = self.said
+        if said.match_format not in MATCH_FORMATS:
+            raise RefusedError(
+                f"{self.path}: match_format has no value {said.match_format!r}",
+                f"give one of {', '.join(MATCH_FORMATS)}",
+            )
+        with self._about("variant"):
+            game(home, said.variant, (), SERIES)
+        words = [f"{option}={value}" for option, value in said.rules.items()]
+        for option, word in zip(said.rules, words, strict=True):
+            with self._about(f"rules.{option}"):
+                check_change(word)
+        with self._about("rules"):
+            game(home, said.variant, words, SERIES)
+        with self._about("match_format"):
+            return game(home, said.variant, words, said.match_format)
 
-    def check_sources(self, file: Path, sandbox: str) -> None:
+    def _time(self, played: Game) -> TimeControl:
+        time = self.said.time
+        with self._about("time"):
+            return time_control(
+                played,
+                _decimal(time.move),
+                (Decimal(str(time.bank)), Decimal(str(time.increment))),
+                _decimal(time.startup),
+            )
+
+    def sources(self) -> Iterator[tuple[BotTable, str]]:
+        """Give each bot and where it is: a path as the file means it; an image stays as it is."""
+        for bot in self.said.bots:
+            is_path = bot.source.startswith(PATH_BEGINS)
+            path = (self.path.parent / os.path.expanduser(bot.source)).absolute()  # noqa: PTH111 - leaves users that are unknown
+            yield bot, str(path) if is_path or path.exists() else bot.source
+
+    def check_sources(self, sandbox: str) -> None:
         """Refuse bots that could not be submitted, as their source or their string cannot be taken.
 
         Raises:
             RefusedError: There is no such folder or file, or what is said of a string is wrong.
             MachineError: There is no such image, or no engine that would know.
         """
-        for bot in self.bots:
-            check_string(bot.entropy, bot.entropy_digest)
-            check_source(self.source(bot, file), sandbox)
+        for number, (bot, source) in enumerate(self.sources()):
+            with self._about(f"bots[{number}].source"):
+                check_source(source, sandbox)
+            with self._about(f"bots[{number}]"):
+                check_string(bot.entropy, bot.entropy_digest)
 
-    def finder(self, store: Store) -> Callable[[str], BotVersionInfo]:
-        """Return what finds bots as they would be once those with a source are submitted."""
-        coming = {bot.name.casefold(): bot for bot in self.bots}
+    def draft(self, store: Store, options: TournamentOptions) -> Draft:
+        """Return the tournament as it would be once the bots with a source are submitted.
+
+        Raises:
+            RefusedError: A bot is unknown, or what the file says does not go together.
+        """
+        coming = {bot.name.casefold(): bot for bot in self.said.bots}
 
         def find(word: str) -> BotVersionInfo:
             name, _, number = word.partition("@")
@@ -168,7 +250,35 @@ class Description(_Table):
                 return queries.bot_version(store, word)
             return self._unborn(store, bot)
 
-        return find
+        with self._about("entrants"):
+            enter(options.bots, options.variant, options.rules or Rules(), find)
+        with self._about():
+            return tournament.draft(store, options, find)
+
+    @contextmanager
+    def _about(self, key: str = "") -> Iterator[None]:
+        """Let an error say which file, and which key of it, is to be mended.
+
+        Raises:
+            RefusedError: What was refused, with file and key before it.
+            MachineError: The machine is at fault, whatever the file says; or it lacks an image,
+                with file and key before that.
+        """
+        try:
+            yield
+        except ImageMissingError as error:
+            raise MachineError(self._placed(key, error.message), error.hint) from error
+        except MachineError:
+            raise
+        except ArenaError as error:
+            raise RefusedError(self._placed(key, error.message), error.hint) from error
+        except click.UsageError as error:
+            raise RefusedError(self._placed(key, error.message)) from error
+        except (RulesError, SpecError) as error:
+            raise RefusedError(self._placed(key, str(error))) from error
+
+    def _placed(self, key: str, message: str) -> str:
+        return ": ".join(part for part in (str(self.path), key, message) if part)
 
     def _unborn(self, store: Store, bot: BotTable) -> BotVersionInfo:
         try:
@@ -178,7 +288,7 @@ class Description(_Table):
         return BotVersionInfo(
             name=bot.name,
             version=version,
-            kind=queries.PROCESS if self.sandbox == queries.PROCESS else IMAGE,
+            kind=queries.PROCESS if self.said.sandbox == queries.PROCESS else IMAGE,
             digest="",
             source=bot.source,
             folder=None,
@@ -188,7 +298,7 @@ class Description(_Table):
         )
 
 
-def read_description(path: Path) -> Description:
+def read_description(path: Path) -> DescriptionFile:
     """Read the file.
 
     Raises:
@@ -198,7 +308,7 @@ def read_description(path: Path) -> Description:
     """
     try:
         content = path.read_bytes().decode()
-        return Description.model_validate(tomllib.loads(content))
+        return DescriptionFile(path, Description.model_validate(tomllib.loads(content)))
     except FileNotFoundError as error:
         raise RefusedError(f"there is no file {path}", "see docs/tournaments.md for one") from error
     except OSError as error:
@@ -212,14 +322,22 @@ def read_description(path: Path) -> Description:
 def _explain(path: Path, error: ValidationError) -> RefusedError:
     """Say the first thing that is wrong in one line."""
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])[1:]
     if first["type"] == "extra_forbidden":
         known = _known(first["loc"])
         hint = with_near(f"there are {', '.join(known)}", str(first["loc"][-1]), known)
         return RefusedError(f"{path}: there is no key {key!r}", hint)
     if first["type"] == "missing":
-        return RefusedError(f"{path}: {key} is missing", "every description needs it")
-    return RefusedError(f"{path}: {key} has no value {first['input']!r}", _expected(first))
+        whose = "every description" if len(first["loc"]) == 1 else "every bot with a table"
+        return RefusedError(f"{path}: {key} is missing", f"{whose} needs it")
+    return RefusedError(f"{path}: {key} has no value {_shown(first['input'])}", _expected(first))
+
+
+def _shown(value: Any) -> str:
+    """Return a value about as the file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, str | int | float | list | dict) else str(value)
 
 
 def _expected(error: ErrorDetails) -> str:
@@ -232,10 +350,6 @@ def _known(place: tuple[int | str, ...]) -> list[str]:
     tables: dict[object, type[_Table]] = {"time": TimeTable, "bots": BotTable}
     table = tables.get(place[0], Description) if len(place) > 1 else Description
     return list(table.model_fields)
-
-
-def _text(value: Value) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _decimal(seconds: float | None) -> Decimal | None:

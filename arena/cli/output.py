@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 import textwrap
 import unicodedata
@@ -17,8 +18,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal, TextIO
 
-from rich.cells import cell_len
-from rich.console import Console
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -37,11 +39,14 @@ UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 COLUMNS = 80
 """What a line of text fits into on every terminal."""
 
-WIDE = 10_000
+WIDE = 1_000_000
 """Columns of a stream that is no terminal: there, rows are for programs and are not folded."""
 
 NARROWEST_FOLD = 10
 """Columns a foldable column needs before a table is given up for one field a line."""
+
+PARTS = re.compile(r" *[^ +/,_]*[+/,_]*")
+"""What stays together where a cell is folded, if it fits: the names of a pair, words of a name."""
 
 
 def plain(text: object) -> str:
@@ -71,6 +76,17 @@ def wrapped(text: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Return a text in lines of so many columns, broken between its parts where that is enough."""
+    lines = [""]
+    for part in PARTS.findall(text):
+        if cell_len(lines[-1] + part) > width:
+            lines.append("")
+        fresh = lines[-1] + (part if lines[-1] else part.lstrip())
+        lines[-1:] = chop_cells(fresh, width) or [""]
+    return [line for line in lines if line] or [""]
 
 
 class Stream:
@@ -113,6 +129,22 @@ def mute(file: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, file.fileno())
         os.close(nowhere)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text that folds where its parts end."""
+
+    text: str
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        """Give the lines that the width of the column makes of it."""
+        for line in folded(self.text, options.max_width):
+            yield Text(line)
+
+    def __rich_measure__(self, _console: Console, options: ConsoleOptions) -> Measurement:
+        """Say that any width will do, up to that of one line."""
+        return Measurement(1, min(cell_len(self.text), options.max_width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +227,7 @@ class Output:
                 overflow="fold",
             )
         for row in cells:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*map(Cell, row))
         self.out.render(table)
 
     def _records(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:

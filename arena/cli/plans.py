@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena import forecast, planning, queries, tournament
+from arena import forecast, planning, queries
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.description import read_description
 from arena.cli.options import Whole
@@ -107,11 +107,11 @@ def plan(
     if (name is None) == (file is None):
         raise click.UsageError("name a tournament, or give --from FILE")
     if file is not None:
-        description = read_description(file)
-        options = description.options(app.home)
-        description.check_sources(file, options.sandbox or CONTAINER)
-        with app.new_store() as store:
-            made = tournament.draft(store, options, description.finder(store))
+        described = read_description(file)
+        options = described.options(app.home)
+        described.check_sources(options.sandbox or CONTAINER)
+        with app.look() as store:
+            made = described.draft(store, options)
             print_draft(
                 app, store, made, pairings=pairings, concurrency=concurrency, as_json=as_json
             )

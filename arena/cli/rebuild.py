@@ -12,7 +12,7 @@ from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.errors import DONE, FAILED
 from arena.cli.output import plain, wrapped
 from arena.cli.words import count
-from arena.rebuilding import check_records, rebuild
+from arena.rebuilding import check_records, missing_results, rebuild
 
 if TYPE_CHECKING:
     from arena.rebuilding import Difference
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         "pools[].name": "variant, seats and match format",
         "pools[].results": "results its ratings rest on",
         "pools[].digest": "SHA-256 of its ratings and table in canonical JSON",
-        "differences[]": "with --records where results depart from them",
+        "differences[]": "results that are gone; with --records also where results depart from "
+        "them",
         "differences[].match": "ID of a match whose result departs from its record",
         "differences[].field": "what differs",
         "differences[].stored": "what is stored, from shortly before where they part",
@@ -46,9 +47,11 @@ if TYPE_CHECKING:
 )
 @click.argument("tournaments", nargs=-1)
 @click.option(
-    "--records", is_flag=True, help="First compare each result with the record of its match."
+    "--records",
+    is_flag=True,
+    help="First compare each result with the record of its match, and find those that are gone.",
 )
-@click.option("--fix", is_flag=True, help="Store what differs as the record has it.")
+@click.option("--fix", is_flag=True, help="Store what differs, or is gone, as the record has it.")
 @common_options
 @pass_app
 def rebuild_command(
@@ -58,12 +61,17 @@ def rebuild_command(
 
     Nothing of them is stored, so a digest says what came out: the same results give the same
     digest, in whatever order they arrived. Without TOURNAMENTS all are rebuilt. Exit code 1 says
-    that a stored result departs from its record.
+    that a stored result departs from its record, or that one is gone.
     """
     if fix and not records:
         raise click.UsageError("--fix puts results right by their records; add --records")
     with app.open_store() as store:
-        differences = _check(app, store, tournaments, fix=fix) if records else ()
+        if records:
+            differences = _check(app, store, tournaments, fix=fix)
+        else:
+            differences = missing_results(store, tournaments)
+            for missing in differences:
+                app.output.status(f"{missing.match} has no result: arena rebuild --records --fix")
         found = rebuild(store, tournaments)
     if as_json:
         app.output.json(

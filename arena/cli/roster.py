@@ -34,19 +34,20 @@ HISTORY_COLUMNS = (
     Column("After match", "right"),
     Column("Reason", fold=True),
 )
+STOP = "stop"
 CHANGE_FIELDS = {
     "number": "place in the history, from 1",
     "created": "when (ISO 8601)",
-    "joined": "true for one who came, false for one who left, null for a forgone string",
-    "kind": "entry, late entry, withdrawal, disqualification, replacement or forgone string",
-    "entrant": "name@version",
+    "joined": "true for one who came, false for one who left, else null",
+    "kind": "entry, late entry, withdrawal, disqualification, replacement, forgone string or stop",
+    "entrant": "name@version, null for a stop",
     "after": "how many matches were scheduled then, null before the start",
-    "reason": "the organiser's words",
+    "reason": "the organiser's words, null for a stop of which none were asked",
 }
 
 
 def change(*arguments: str, verb: str, examples: Sequence[str]) -> Callable[..., click.Command]:
-    """Return what makes a command of a change to the entrants, with a reason for the history.
+    """Return what makes a command of a change to a tournament, with a reason for the history.
 
     Args:
         arguments: What the help calls the bots that it takes.
@@ -145,23 +146,18 @@ def forgo(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
         _say(app, store, promises.give_up(store, name, bot, reason), as_json=as_json)
 
 
-@click.command(
-    "stop",
-    cls=Documented,
-    examples=["arena tournament stop ladder"],
-    fields=INFO_FIELDS,
+@change(
+    verb="stop",
+    examples=["arena tournament stop ladder --reason 'the season is over'"],
 )
-@click.argument("name")
-@common_options
-@pass_app
-def stop(app: App, *, name: str, as_json: bool) -> None:
+def stop(app: App, *, name: str, reason: str, as_json: bool) -> None:
     """End the tournament NAME, a ladder, which has no end of its own.
 
     What is being played may end and counts; then the seed is public. Only to pause it, stop its run
     with Ctrl-C.
     """
     with app.open_store() as store:
-        info = roster.stop(store, name)
+        info = roster.stop(store, name, reason)
     if as_json:
         app.output.json(info_json(info))
         return
@@ -178,9 +174,9 @@ def stop(app: App, *, name: str, as_json: bool) -> None:
 @common_options
 @pass_app
 def history(app: App, *, name: str, as_json: bool) -> None:
-    """Print who came to the tournament NAME and who left it, when and why; --json an array.
+    """Print what happened to the tournament NAME, when and why; --json prints an array.
 
-    Promised strings that were not waited for stand there, too.
+    Who came and who left, promised strings that were not waited for, and that it was stopped.
     """
     with app.open_store() as store:
         info = queries.tournament(store, name)
@@ -228,11 +224,17 @@ def _bots(info: TournamentInfo, name: str) -> set[str]:
 
 
 def _change_row(change: ChangeInfo) -> tuple[object, ...]:
-    what = change.kind.value
+    what = change.kind or STOP
     if change.kind == "replacement":
         what = "replacement, in" if change.joined else "replacement, out"
     after = "-" if change.after is None else change.after
-    return f"{change.created:%Y-%m-%d %H:%M}", what, change.entrant, after, change.reason
+    return (
+        f"{change.created:%Y-%m-%d %H:%M}",
+        what,
+        change.entrant or "-",
+        after,
+        change.reason or "-",
+    )
 
 
 def _change_json(change: ChangeInfo) -> dict[str, object]:
@@ -240,7 +242,7 @@ def _change_json(change: ChangeInfo) -> dict[str, object]:
         "number": change.number,
         "created": change.created.isoformat(),
         "joined": change.joined,
-        "kind": change.kind,
+        "kind": change.kind or STOP,
         "entrant": change.entrant,
         "after": change.after,
         "reason": change.reason,

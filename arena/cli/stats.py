@@ -13,15 +13,16 @@ from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import unit_titles
 from arena.cli.summary import COMMITTED_MEANING, print_mark
-from arena.cli.words import count, interval, percent_of, signed, wrapped
+from arena.cli.words import count, interval, likelihood, percent_of, signed
 from arena.statistics.tournament_stats import tournament_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from arena.cli.output import Output
     from arena.statistics.cross_table import Meeting
-    from arena.statistics.endings import Ending, SeatAdvantage
+    from arena.statistics.endings import SeatAdvantage
+    from arena.statistics.luck import Luck
     from arena.statistics.stats import Estimate
     from arena.statistics.tournament_stats import TournamentStatistics
 
@@ -29,11 +30,10 @@ BOT_COLUMNS = (Column("Name", fold=True), Column("Games", "right"))
 MEETING_COLUMNS = (
     Column("Name", fold=True),
     Column("Opponent", fold=True),
-    Column("Won", "right"),
-    Column("Drawn", "right"),
-    Column("Lost", "right"),
+    Column("W-D-L", "right"),
 )
-PLACES = ("itself", "next")
+FEW = 20
+"""Below so many decks an interval may hold the true score less often than it says."""
 
 _ESTIMATE_FIELDS = {
     "per_deal": "mean score of a deal, outside series of a match, or null",
@@ -71,9 +71,12 @@ FIELDS = {
     "endings[].won": "such deals it won",
     "endings[].lost": "such deals it paid for",
     "endings[].level": "such deals it neither won nor paid for",
+    "reasons.*": "how many deals ended for a reason",
     **{f"lead[].{name}": f"from the first lead: {words}" for name, words in _SEAT_FIELDS.items()},
     **{f"deal[].{name}": f"from the dealer: {words}" for name, words in _SEAT_FIELDS.items()},
     "luck.share": "part of the variance of a deal's score that is in the cards, or null",
+    "luck.low": "where the 95% interval of that part begins, or null",
+    "luck.high": "where it ends, or null",
     "luck.deviation": "standard deviation of a deal's score, or null",
     "luck.decks": "decks that rests on",
     "missing[]": "IDs of matches whose record cannot be read, left out of endings, lead and deal",
@@ -94,8 +97,8 @@ def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
 
     Scores per deal come with half of their 95% interval over decks, the likelihood of superiority
     (LOS) that the true score is above 0, and what mirroring did to the interval; outside series
-    the unit is a match. The cross table holds the same scores. --csv prints the meetings, the
-    array `meetings` of --json.
+    the unit is a match. Meetings have matches won, drawn and lost (W-D-L); the cross table holds
+    the same scores. --csv prints the meetings, the array `meetings` of --json.
     """
     check_form(as_json=as_json, as_csv=as_csv)
     with app.open_store() as store:
@@ -122,19 +125,49 @@ def _print(output: Output, found: TournamentStatistics) -> None:
         if any(meeting for row in table for meeting in row):
             _print_meetings(output, found, table)
             _print_cross_table(output, labels, table)
-    _print_endings(output, found.endings)
+    _print_endings(output, found)
     _print_places(output, found)
+    output.line()
     if found.luck is not None:
-        output.line()
-        output.lines(
-            wrapped(
-                f"luck of the deal: {percent_of(found.luck.share)} of the variance of a deal's "
-                f"score is in the cards (standard deviation {found.luck.deviation:.2f}, "
-                f"{count(found.luck.decks, 'deck')})"
-            )
-        )
+        output.paragraph(_luck_words(found.luck))
+    for line in _legend(found):
+        output.paragraph(line)
     if found.missing:
         output.status(f"records that cannot be read: {', '.join(found.missing)}")
+
+
+def _luck_words(luck: Luck) -> str:
+    between = ""
+    if luck.low is not None and luck.high is not None:
+        between = f", 95% interval {percent_of(luck.low)} to {percent_of(luck.high)}"
+    return (
+        f"luck of the deal: {percent_of(luck.share)} of the variance of a deal's score is in the "
+        f"cards{between} (standard deviation of a score {luck.deviation:.2f}, "
+        f"{count(luck.decks, 'deck')})"
+    )
+
+
+def _legend(found: TournamentStatistics) -> Iterator[str]:
+    """Say what the columns mean, and which numbers are worth little."""
+    _, units = unit_titles(found.match_format)
+    estimates = [bot.per_deal for bot in found.bots if bot.per_deal is not None]
+    met = [meeting.per_deal for row in found.table for meeting in row if meeting is not None]
+    if not estimates:
+        yield "no match has a result yet"
+        return
+    yield (
+        f"+/-: half of the 95% interval over {units.lower()}; LOS: likelihood that the true score "
+        "is above 0; Mirroring: width of the interval beside that of as many unmirrored deals; "
+        "W-D-L: matches won, drawn, lost"
+    )
+    if found.endings:
+        yield "deals by reason: won +, paid for -, neither ="
+    least = min(estimate.decks for estimate in (*estimates, *met))
+    if least < FEW:
+        yield (
+            f"from fewer than {FEW} {units.lower()} an interval holds the truth less often than "
+            f"in 95%; here are some from {least}"
+        )
 
 
 def _print_meetings(
@@ -167,24 +200,29 @@ def _print_cross_table(
     )
 
 
-def _print_endings(output: Output, found: Sequence[Ending]) -> None:
-    if not found:
+def _print_endings(output: Output, found: TournamentStatistics) -> None:
+    if not found.endings:
         return
     cells: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in found:
+    for each in found.endings:
         level = f"={each.level}" if each.level else ""
-        cells[each.reason][each.entrant] = f"+{each.won}-{each.lost}{level}"
-    bots = sorted({each.entrant for each in found})
+        cells[each.entrant][each.reason] = f"+{each.won}-{each.lost}{level}"
     output.line()
     output.table(
-        [Column("Deals by reason"), *(Column(bot, "right", fold=True) for bot in bots)],
-        [(reason, *(row.get(bot, "") for bot in bots)) for reason, row in sorted(cells.items())],
+        [Column("Deals by reason", fold=True), *(Column(each, "right") for each in found.reasons)],
+        [
+            *(
+                (bot, *(row.get(reason, "") for reason in found.reasons))
+                for bot, row in sorted(cells.items())
+            ),
+            ("all deals", *found.reasons.values()),
+        ],
     )
 
 
 def _print_places(output: Output, found: TournamentStatistics) -> None:
     rows = [
-        (title, _place_words(each.place), signed(each.mean), interval(each.half_width), each.decks)
+        (_place_words(each.place, title), signed(each.mean), interval(each.half_width), each.decks)
         for title, places in (("first to lead", found.lead), ("dealer", found.deal))
         for each in places
     ]
@@ -193,7 +231,6 @@ def _print_places(output: Output, found: TournamentStatistics) -> None:
         output.table(
             (
                 Column("Seat"),
-                Column("From it"),
                 Column("Per deal", "right"),
                 Column("+/-", "right"),
                 Column("Decks", "right"),
@@ -202,8 +239,8 @@ def _print_places(output: Output, found: TournamentStatistics) -> None:
         )
 
 
-def _place_words(place: int) -> str:
-    return PLACES[place] if place < len(PLACES) else f"{place} on"
+def _place_words(place: int, title: str) -> str:
+    return f"{place} after the {title}" if place else title
 
 
 def _estimate_columns(found: TournamentStatistics) -> list[Column]:
@@ -217,7 +254,7 @@ def _estimate_row(estimate: Estimate | None) -> tuple[object, ...]:
     return (
         signed(estimate.mean),
         interval(estimate.half_width),
-        percent_of(estimate.superiority),
+        likelihood(estimate.superiority),
         estimate.decks,
         interval(estimate.mirroring, 2),
     )
@@ -228,9 +265,7 @@ def _meeting_row(meeting: Meeting) -> tuple[object, ...]:
     return (
         meeting.entrant,
         meeting.opponent,
-        balance.wins,
-        balance.draws,
-        balance.losses,
+        f"{balance.wins}-{balance.draws}-{balance.losses}",
         *_estimate_row(meeting.per_deal),
     )
 
@@ -257,8 +292,11 @@ def _json(found: TournamentStatistics) -> dict[str, Any]:
         ],
         "lead": [_place_json(each) for each in found.lead],
         "deal": [_place_json(each) for each in found.deal],
+        "reasons": dict(found.reasons),
         "luck": {
             "share": luck and luck.share,
+            "low": luck and luck.low,
+            "high": luck and luck.high,
             "deviation": luck and luck.deviation,
             "decks": 0 if luck is None else luck.decks,
         },

@@ -18,6 +18,7 @@ from arena.infos import Seeding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from arena.cli.context import App
     from arena.cli.output import Output
@@ -75,6 +76,8 @@ INFO_FIELDS = {
     "matches.incomplete": "matches given up after too many void attempts, never scored",
     "matches.cancelled": "matches nobody plays: an entrant had left, or it was stopped",
     "complete": "whether all matches are scheduled that will ever be",
+    "stopped": "when the organiser ended it (ISO 8601), else null",
+    "stop_reason": "why, null if it was not stopped or no reason was asked for",
     "committed": COMMITTED_MEANING,
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
@@ -145,7 +148,14 @@ def head(info: TournamentInfo) -> dict[str, object]:
     }
     if info.incomplete:
         lines["incomplete"] = f"{count(info.incomplete, 'match', 'matches')} given up, not scored"
+    if info.stopped is not None:
+        lines["stopped"] = stop_words(info.stopped, info.stop_reason)
     return lines | seed_lines(info)
+
+
+def stop_words(when: datetime, reason: str | None) -> str:
+    """Return when the organiser ended a tournament, and why."""
+    return f"{when:%Y-%m-%d %H:%M}: {reason or 'no reason was asked for'}"
 
 
 def seed_lines(info: TournamentInfo) -> dict[str, object]:
@@ -318,6 +328,8 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
             "cancelled": info.cancelled,
         },
         "complete": info.complete,
+        "stopped": None if info.stopped is None else info.stopped.isoformat(),
+        "stop_reason": info.stop_reason,
         "committed": info.is_committed,
         "commitment": info.commitment,
         "secret": info.secret.hex() if info.secret is not None else None,

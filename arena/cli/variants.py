@@ -9,8 +9,8 @@ import click
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.options import rules_option
 from arena.cli.output import Column
+from arena.reading import reading
 from arena.rulebook import Game, find_game, saved
-from arena.store import Store
 from referee.variants import VARIANTS, describe, sources_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def variants(app: App, *, name: str | None, changes: tuple[str, ...], as_json: b
         raise click.UsageError("--rules changes a variant: name it")
     games = [Game(known, rules) for known, rules in VARIANTS.items()]
     if app.home.database.exists():
-        with Store.open(app.home) as store:
+        with reading(app.home) as store:
             games += [Game(each.name, each.rules) for each in saved(store)]
     if as_json:
         app.output.json([game_json(game) for game in games])

@@ -95,6 +95,14 @@ def percent_of(part: float | None, digits: int = 1) -> str:
     return "-" if part is None else f"{100 * part:.{digits}f}%"
 
 
+def likelihood(part: float | None) -> str:
+    """Return a probability that was estimated, which is never 0 or 1; "-" where it is not known."""
+    if part is None:
+        return "-"
+    rounded = percent_of(part)
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(rounded, rounded)
+
+
 def interval(half_width: float | None, digits: int = 3) -> str:
     """Return half an interval, "-" where nothing is known of it."""
     return "-" if half_width is None else f"{half_width:.{digits}f}"

@@ -54,7 +54,7 @@ def refuse_rotating(name: str, plan: Plan) -> None:
     if plan.partners is Partners.ROTATING:
         raise RefusedError(
             f"{name} does not draw partners",
-            "enter pairs, alice+bob, or choose round-robin or pods",
+            "enter pairs, alice+bob, or choose round-robin, pods or ladder",
         )
 
 

@@ -218,7 +218,8 @@ class _Auditor:
             "commitment binds the seed alone, and nothing but the head binds the settings"
         )
         if tournament.stopped is not None:
-            unproved.append("that its end came by chance: the organiser ended the tournament")
+            why = f", for this reason: {tournament.why_stopped}" if tournament.why_stopped else ""
+            unproved.append(f"that its end came by chance: the organiser ended it{why}")
         unproved += self._unproved_changes(tournament)
         if self.committed is None:
             unproved.append(
@@ -397,7 +398,10 @@ class _Auditor:
         compare(RESULTS, "number of results", len(expected), len(found))
 
     def _check_end(self, tournament: PublishedTournament) -> bool:
-        """Only what has no end of its own is stopped, and ends by nothing else; return which."""
+        """Only what has no end of its own is stopped, and ends by nothing else; return which.
+
+        A reason is given of nothing but a stop.
+        """
         try:
             endless = is_endless(tournament)
         except UNFIT as error:
@@ -411,6 +415,8 @@ class _Auditor:
         if endless and tournament.stopped is None and tournament.seed is not None:
             expected = f"a time, for a {tournament.tournament_format} ends only when it is stopped"
             differ(TOURNAMENT, "stopped", expected, "null")
+        if tournament.stopped is None and tournament.why_stopped is not None:
+            differ(TOURNAMENT, "stop_reason", "null, for nobody stopped it", tournament.why_stopped)
         return endless
 
     def _check_changes(self, tournament: PublishedTournament, schedule: PublishedSchedule) -> None:

@@ -11,8 +11,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
+from arena.damage import row_of
 from arena.entropy import StringState
-from arena.errors import MachineError, RefusedError
+from arena.errors import DamagedError, MachineError, RefusedError
 from arena.formats import ChangeKind
 from arena.infos import AttemptInfo, AttemptState, MatchState
 from arena.pools import rating_of
@@ -137,7 +138,22 @@ class _Snapshot:
             held, changed = holdings(store, info.id), changes(store, info.id)
             before, info = info, queries.tournament(store, name)
             if info == before:
+                _check_readable(store, info, held)
                 return cls(info=info, held=held, changed=changed)
+
+
+def _check_readable(store: Store, info: TournamentInfo, held: Sequence[Holding]) -> None:
+    """Refuse to publish what is damaged, or without a result that there was.
+
+    Raises:
+        DamagedError: Naming the first row that is so.
+    """
+    for holding in held:
+        if holding.match.state == MatchState.DONE and holding.result is None:
+            label = f"{info.name}/{holding.match.number}"
+            raise DamagedError(label, "result", holding.match.id, "it is not there")
+    queries.matches(store, info.name)
+    queries.played_matches(store, info.name)
 
 
 def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int], None]) -> Exported:
@@ -242,47 +258,49 @@ def _tournament(
     home: Home, info: TournamentInfo, changed: Sequence[tuple[Change, str]]
 ) -> PublishedTournament:
     rating, system = rating_of(home, pool_of(info))
-    return SecondTournament(
-        engine=version("bura-arena"),
-        name=info.name,
-        created=info.created.isoformat(),
-        started=None if info.started is None else info.started.isoformat(),
-        stopped=None if info.stopped is None else info.stopped.isoformat(),
-        state=info.state,
-        variant=info.variant,
-        rules=info.rules.to_dict(),
-        seats=info.seats,
-        decks=info.decks,
-        match_format=info.match_format,
-        tables=info.tables,
-        time_control=info.time,
-        sandbox=info.sandbox,
-        tournament_format=info.format,
-        rounds=info.rounds,
-        options=info.options.to_dict(),
-        partners=info.partners,
-        seeding=info.seeding,
-        frozen=info.frozen,
-        entrants=tuple(
-            PublishedEntrant(
-                name=entrant.bot.name,
-                version=entrant.bot.version,
-                kind=entrant.bot.kind,
-                digest=entrant.bot.digest,
-                pair=entrant.pair,
-            )
-            for entrant in info.entrants
-        ),
-        starters=info.first_entrants,
-        rating=PublishedRating(system=rating, parameters=asdict(cast("Any", system))),
-        changes=tuple(_change(change, label) for change, label in changed),
-        entropy=tuple(_string(each) for each in info.contributions),
-        commitment=info.commitment,
-        seed=None if info.secret is None else info.secret.hex(),
-        seed_given=info.seed_given,
-        listed=None if info.listed is None else info.listed.isoformat(),
-        promises=info.promises,
-    )
+    with row_of("tournament", info.id, info.name):
+        return SecondTournament(
+            engine=version("bura-arena"),
+            name=info.name,
+            created=info.created.isoformat(),
+            started=None if info.started is None else info.started.isoformat(),
+            stopped=None if info.stopped is None else info.stopped.isoformat(),
+            stop_reason=info.stop_reason,
+            state=info.state,
+            variant=info.variant,
+            rules=info.rules.to_dict(),
+            seats=info.seats,
+            decks=info.decks,
+            match_format=info.match_format,
+            tables=info.tables,
+            time_control=info.time,
+            sandbox=info.sandbox,
+            tournament_format=info.format,
+            rounds=info.rounds,
+            options=info.options.to_dict(),
+            partners=info.partners,
+            seeding=info.seeding,
+            frozen=info.frozen,
+            entrants=tuple(
+                PublishedEntrant(
+                    name=entrant.bot.name,
+                    version=entrant.bot.version,
+                    kind=entrant.bot.kind,
+                    digest=entrant.bot.digest,
+                    pair=entrant.pair,
+                )
+                for entrant in info.entrants
+            ),
+            starters=info.first_entrants,
+            rating=PublishedRating(system=rating, parameters=asdict(cast("Any", system))),
+            changes=tuple(_change(change, label) for change, label in changed),
+            entropy=tuple(_string(each) for each in info.contributions),
+            commitment=info.commitment,
+            seed=None if info.secret is None else info.secret.hex(),
+            seed_given=info.seed_given,
+            listed=None if info.listed is None else info.listed.isoformat(),
+            promises=info.promises,
+        )
 
 
 def _string(each: Contribution) -> PublishedString:
@@ -346,13 +364,14 @@ def _result(holding: Holding, recorded: Recorded, labels: Sequence[str]) -> Publ
 
 
 def _attempt(match: int, attempt: Attempt) -> PublishedAttempt:
-    info = AttemptInfo(
-        number=attempt.number,
-        state=AttemptState(attempt.state),
-        reason=attempt.reason,
-        started=_time(attempt.started),
-        ended=None if attempt.ended is None else _time(attempt.ended),
-    )
+    with row_of("attempt", f"{attempt.match_id}, {attempt.number}", f"match {match}"):
+        info = AttemptInfo(
+            number=attempt.number,
+            state=AttemptState(attempt.state),
+            reason=attempt.reason,
+            started=_time(attempt.started),
+            ended=None if attempt.ended is None else _time(attempt.ended),
+        )
     return PublishedAttempt(
         match=match,
         attempt=info.number,
@@ -369,31 +388,34 @@ def _time(milliseconds: int) -> datetime:
 
 def _fault(holding: Holding, fault: FaultRow, labels: Sequence[str]) -> PublishedFault:
     seats = _seats(holding)
-    return PublishedFault(
-        match=holding.match.number,
-        place=(fault.leg + fault.seat) % len(seats),
-        entrant=labels[fault.position],
-        **_columns(fault, PublishedFault),
-    )
+    with row_of("fault", fault.id, f"match {holding.match.number}"):
+        return PublishedFault(
+            match=holding.match.number,
+            place=(fault.leg + fault.seat) % len(seats),
+            entrant=labels[fault.position],
+            **_columns(fault, PublishedFault),
+        )
 
 
 def _usage(holding: Holding, run: RecordedRun, labels: Sequence[str]) -> PublishedUsage:
     """What the record holds comes from there, the rest from the report, if there is one."""
     stored = [row for row in holding.reports if (row.leg, row.seat) == (run.leg, run.seat)]
     reported = _columns(stored[0], PublishedUsage) if stored else {}
-    return PublishedUsage(
-        **{
-            **reported,
-            "match": holding.match.number,
-            "leg": run.leg,
-            "seat": run.seat,
-            "place": run.place,
-            "entrant": labels[_seats(holding)[run.place]],
-            "sent_bytes": run.sent_bytes,
-            "received_bytes": run.received_bytes,
-            **asdict(run.times),
-        }
-    )
+    key = f"{holding.match.id}, {run.leg}, {run.seat}"
+    with row_of("report", key, f"match {holding.match.number}"):
+        return PublishedUsage(
+            **{
+                **reported,
+                "match": holding.match.number,
+                "leg": run.leg,
+                "seat": run.seat,
+                "place": run.place,
+                "entrant": labels[_seats(holding)[run.place]],
+                "sent_bytes": run.sent_bytes,
+                "received_bytes": run.received_bytes,
+                **asdict(run.times),
+            }
+        )
 
 
 def _columns(row: FaultRow | Report, value: type[Value]) -> dict[str, Any]:

@@ -176,6 +176,11 @@ class PublishedTournament(Value):
         raise NotImplementedError
 
     @property
+    def why_stopped(self) -> str | None:
+        """Why the organiser ended it; None if nobody did, or no reason was asked for."""
+        return None
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The entrants' labels by their numbers."""
         return tuple(entrant.label for entrant in self.entrants)
@@ -250,14 +255,21 @@ class FirstTournament(PublishedTournament):
 class SecondTournament(PublishedTournament):
     """A tournament as folders tell it now.
 
+    `stop_reason` is why the organiser ended it, null if nobody did or no reason was asked for then.
     `listed` is when the list of the strings was fixed, and `promises` the SHA-256 of it and of the
     commitment.
     """
 
     format: Literal[2] = FORMAT
+    stop_reason: str | None
     entropy: tuple[PublishedString, ...]
     listed: Time | None
     promises: Hash
+
+    @property
+    def why_stopped(self) -> str | None:
+        """Why the organiser ended it."""
+        return self.stop_reason
 
     @property
     def strings(self) -> tuple[PublishedString, ...]:

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arena.statistics.intervals import interval
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -23,12 +25,17 @@ class Luck:
     Attributes:
         share: The part of it that is common to all who held the same cards at the same seat,
             0 to 1: the luck of the deal.
+        low: Where the 95% interval of the share over decks begins, within 0 to 1; None where it is
+            not known.
+        high: Where it ends.
         deviation: Standard deviation of the score of a deal, the mean of each bot at each seat
             taken out.
         decks: How many decks this rests on.
     """
 
     share: float
+    low: float | None
+    high: float | None
     deviation: float
     decks: int
 
@@ -38,28 +45,39 @@ def luck_of_the_deal(matches: Iterable[PlayedMatch]) -> Luck | None:
 
     It is the intraclass correlation for consistency, ICC(3,1) of Shrout and Fleiss (1979): hands
     are the targets and bots the judges, so that neither a stronger bot nor a better seat counts
-    as luck or hides it.
+    as luck or hides it. The interval is that of a ratio of means over decks, linearised.
     """
-    of_hands = of_rest = 0.0
-    hands_freedom = rest_freedom = decks = rotations = 0
+    parts: list[tuple[float, float]] = []
+    hands_freedom = rest_freedom = rotations = 0
     for match in sorted(matches, key=lambda match: match.number):
         legs = len(match.decks[0])
         if legs != len(match.entrants) or len(match.decks) == 1:
             continue
         rotations = legs
-        decks += len(match.decks)
-        for seat in range(legs):
-            hands, rest = _squares(_by_hand(match, seat))
-            of_hands += hands
-            of_rest += rest
-            hands_freedom += len(match.decks) - 1
-            rest_freedom += (len(match.decks) - 1) * (legs - 1)
+        hands_freedom += legs * (len(match.decks) - 1)
+        rest_freedom += legs * (len(match.decks) - 1) * (legs - 1)
+        by_seat = [_squares(_by_hand(match, seat)) for seat in range(legs)]
+        parts += [
+            (math.fsum(own for own, _ in deck), math.fsum(rest for _, rest in deck))
+            for deck in zip(*by_seat, strict=True)
+        ]
+    of_hands, of_rest = math.fsum(own for own, _ in parts), math.fsum(rest for _, rest in parts)
     if not of_hands + of_rest:
         return None
     hands, rest = of_hands / hands_freedom, of_rest / rest_freedom
-    total = (hands + (rotations - 1) * rest) / rotations
+    whole = hands + (rotations - 1) * rest
+    share = (hands - rest) / whole
+    # What each deck adds to the share: the derivatives by both means, times its part of them.
+    weight = rotations * len(parts) / whole**2
+    _, half_width = interval(
+        [weight * (rest * own / hands_freedom - hands * left / rest_freedom) for own, left in parts]
+    )
     return Luck(
-        share=max(0.0, (hands - rest) / rotations / total), deviation=math.sqrt(total), decks=decks
+        share=max(0.0, share),
+        low=None if half_width is None else min(1.0, max(0.0, share - half_width)),
+        high=None if half_width is None else min(1.0, max(0.0, share + half_width)),
+        deviation=math.sqrt(whole / rotations),
+        decks=len(parts),
     )
 
 
@@ -71,8 +89,10 @@ def _by_hand(match: PlayedMatch, seat: int) -> list[list[float]]:
     return [[score - mean for score, mean in zip(hand, means, strict=True)] for hand in hands]
 
 
-def _squares(hands: Sequence[Sequence[float]]) -> tuple[float, float]:
-    """Return the sum of squares between hands, and of what is left."""
+def _squares(hands: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    """Return the sum of squares between hands, and of what is left, as parts of each deck."""
     own = [math.fsum(hand) / len(hand) for hand in hands]
-    rest = ((score - mean) ** 2 for hand, mean in zip(hands, own, strict=True) for score in hand)
-    return math.fsum(len(hands[0]) * mean**2 for mean in own), math.fsum(rest)
+    return [
+        (len(hand) * mean**2, math.fsum((score - mean) ** 2 for score in hand))
+        for hand, mean in zip(hands, own, strict=True)
+    ]

@@ -33,6 +33,9 @@ HIGHEST_ELO = 100
 LEAST_SPAN = 0.5
 """Between the hypotheses: about a million decks, more than a comparison may play."""
 
+LEAST_RATE = 1e-6
+"""Of errors: a test that errs more seldom would not end."""
+
 _UNSEEN = 1e-3
 _ROUNDS = 50
 _CLOSE = 1e-9
@@ -79,8 +82,10 @@ class Sprt:
                 f"expected elo1 at least {LEAST_SPAN} above elo0",
             )
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
-            if not 0 < value < 1 / 2:
-                raise RefusedError(f"{name}={value:g}", "expected above 0 and below 0.5")
+            if not LEAST_RATE <= value < 1 / 2:
+                raise RefusedError(
+                    f"{name}={value:g}", f"expected {LEAST_RATE:f} or more, and below 0.5"
+                )
 
     @property
     def lower(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from arena.statistics.stats import balance, by_pairs, score_per_deal
 from referee.record import RecordError, read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from arena.infos import MatchInfo
     from arena.statistics.endings import EndedDeal, Ending, SeatAdvantage
@@ -48,6 +49,7 @@ class TournamentStatistics:
             never met.
         pairs: Of a game of pairs the same by pairs: their labels, and their table.
         endings: How deals ended, by bot and reason.
+        reasons: How many deals ended for each reason.
         lead: What each place was worth, counted from the seat that leads first.
         deal: The same, counted from the dealer.
         luck: How much of a score was in the cards, None where that cannot be told.
@@ -62,6 +64,7 @@ class TournamentStatistics:
     pairs: tuple[str, ...]
     pair_table: tuple[tuple[Meeting | None, ...], ...]
     endings: tuple[Ending, ...]
+    reasons: Mapping[str, int]
     lead: tuple[SeatAdvantage, ...]
     deal: tuple[SeatAdvantage, ...]
     luck: Luck | None
@@ -95,6 +98,7 @@ def tournament_statistics(store: Store, name: str) -> TournamentStatistics:
         pairs=tuple(pairs),
         pair_table=cross_table(paired, pairs),
         endings=endings(deals),
+        reasons=dict(sorted(Counter(deal.reason for deal in deals).items())),
         lead=advantage_of_the_lead(deals),
         deal=advantage_of_the_deal(deals),
         luck=luck_of_the_deal(matches),

@@ -1,0 +1,125 @@
+"""Reading an arena that this user may not write to.
+
+Whoever reads a database in the mode of the arena's keeps a log beside it, which takes a folder that
+can be written. So what cannot be written is copied, log included, and the copy is read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from arena.errors import StoreError
+from arena.home import Home
+from arena.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOG = "-wal"
+TRIES = 50
+PAUSE_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _CopiedHome(Home):
+    """A home that cannot be written, and a copy of its database in another folder."""
+
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        """The copy."""
+        return self.folder / "arena.db"
+
+    def create(self) -> None:
+        """Make nothing."""
+
+
+class ReadingStore(Store):
+    """A store that cannot be written."""
+
+    def write(self) -> NoReturn:
+        """Refuse.
+
+        Raises:
+            StoreError: Always.
+        """
+        raise StoreError(
+            f"this user may not write to the arena in {self.home.path}",
+            "ask its owner, or make a copy of the folder and name it with --home",
+        )
+
+
+def may_write(home: Home) -> bool:
+    """Tell whether this user may write to the database of a home, which is there."""
+    is_effective = os.access in os.supports_effective_ids
+    return all(
+        os.access(path, os.W_OK, effective_ids=is_effective) for path in (home.path, home.database)
+    )
+
+
+@contextmanager
+def reading(home: Home) -> Iterator[Store]:
+    """Open the database of a home to read it, also where it cannot be written.
+
+    Where there is none it is an empty one, and nothing is made in the home.
+
+    Raises:
+        StoreError: It cannot be read.
+    """
+    is_there = home.database.exists()
+    if is_there and may_write(home):
+        with Store.open(home) as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="bura-read-") as folder:
+        copied = _CopiedHome(home.path, Path(folder))
+        if is_there:
+            _copy(home.database, copied.database)
+        with ReadingStore.open(copied) as store:
+            yield store
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a database and its log at a moment in which nobody writes to either.
+
+    Raises:
+        StoreError: They are written to all the time, or cannot be read.
+    """
+    pairs = [(Path(f"{source}{end}"), Path(f"{target}{end}")) for end in ("", LOG)]
+    try:
+        for _ in range(TRIES):
+            before = _marks(pairs)
+            # A file's time ticks slower than it may be written to.
+            time.sleep(PAUSE_SECONDS)
+            for path, copy in pairs:
+                copy.unlink(missing_ok=True)
+                if path.exists():
+                    shutil.copyfile(path, copy)
+            if _marks(pairs) == before:
+                return
+    except OSError as error:
+        raise StoreError(
+            f"cannot read the arena in {source.parent}: {error.strerror}", "ask its owner"
+        ) from error
+    raise StoreError(f"the database {source} is written to all the time", "try again later")
+
+
+def _marks(pairs: list[tuple[Path, Path]]) -> list[tuple[int, int] | None]:
+    """Return size and time of each file; None for one that is not there."""
+    found: list[tuple[int, int] | None] = []
+    for path, _ in pairs:
+        try:
+            known = path.stat()
+        except FileNotFoundError:
+            found.append(None)
+        else:
+            found.append((known.st_size, known.st_mtime_ns))
+    return found
