@@ -50,6 +50,10 @@ class StoreError(MachineError):
     """The database could not be read or written."""
 
 
+class BusyStoreError(StoreError):
+    """Another process held the database for too long."""
+
+
 class DamagedError(ArenaError):
     """What is stored of one match makes no sense; the exit code is that of a failed check."""
 

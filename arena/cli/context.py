@@ -9,7 +9,7 @@ import click
 
 from arena.cli.output import Output
 from arena.errors import MachineError, NotFoundError
-from arena.home import HOME_VARIABLE, Home, find_home
+from arena.home import DATABASE_VARIABLE, HOME_VARIABLE, Home, find_home
 from arena.store import Store
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -21,11 +21,12 @@ class App:
     def __init__(self) -> None:
         self.output = Output()
         self.given_home: Path | None = None
+        self.given_database: str | None = None
 
     @property
     def home(self) -> Home:
-        """The arena's folder: --home of the command, else of the group, else the default."""
-        return find_home(self.given_home)
+        """Where the arena is: as the command says, else the group, else the default."""
+        return find_home(self.given_home, self.given_database)
 
     def new_store(self) -> Store:
         """Open the arena's database, made first if need be."""
@@ -39,13 +40,14 @@ class App:
             MachineError: This user may not write there.
         """
         home = self.home
-        if not home.database.exists():
+        if not home.is_begun:
             raise NotFoundError(
                 f"there is no arena in {home.path}",
                 "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
             )
-        # Readers keep a log beside the database, in which they say what they still need.
-        if not all(os.access(path, os.W_OK) for path in (home.path, home.database)):
+        # Readers keep a log beside the file, in which they say what they still need.
+        kept = () if home.server else (home.path, home.database)
+        if not all(os.access(path, os.W_OK) for path in kept):
             raise MachineError(
                 f"this user may not write to the arena in {home.path}, as even reading needs to",
                 "ask its owner, or make a copy of the folder and name it with --home",
@@ -61,8 +63,22 @@ def _set_home(context: click.Context, _: click.Parameter, value: Path | None) ->
         context.ensure_object(App).given_home = value
 
 
-def home_option(command: Command) -> Command:
-    """Let the command take --home."""
+def _set_database(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.ensure_object(App).given_database = value
+
+
+def place_options(command: Command) -> Command:
+    """Let the command take --home and --database."""
+    command = click.option(
+        "--database",
+        metavar="URL",
+        expose_value=False,
+        callback=_set_database,
+        is_eager=True,
+        help="PostgreSQL database, as postgresql://USER@HOST/NAME; else "
+        f"{DATABASE_VARIABLE}, else a file in the folder.",
+    )(command)
     return click.option(
         "--home",
         type=click.Path(file_okay=False, path_type=Path),
@@ -75,8 +91,8 @@ def home_option(command: Command) -> Command:
 
 
 def common_options(command: Command) -> Command:
-    """Let the command take --json, as the argument `as_json`, and --home."""
-    return json_option(home_option(command))
+    """Let the command take --json, as the argument `as_json`, --home and --database."""
+    return json_option(place_options(command))
 
 
 def json_option(command: Command) -> Command:
