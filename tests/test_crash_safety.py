@@ -22,15 +22,16 @@ from sqlmodel import select
 from stores import OTHER, OWNER, add_tournament, lease, report, result
 
 from arena import bots, queries, tournament
+from arena.databases.sqlite import set_up
 from arena.driver import _WAIT_SECONDS
 from arena.errors import StoreError
-from arena.home import Home
+from arena.home import DATABASE_VARIABLE, Home
 from arena.infos import AttemptState, MatchState
 from arena.ledger import MAX_VOIDS, claim, finish, release, void
 from arena.migrations import known_revisions, upgrade
 from arena.owners import Owner, host_id, ownership
 from arena.rankings import tournament_table
-from arena.store import REVISION, Store, _set_up
+from arena.store import REVISION, Store
 from arena.tables import Bot, Match, Result
 from arena.tournament import StopFlag, TournamentOptions
 from referee.record import read_record
@@ -51,15 +52,9 @@ OLD = tuple(revision for revision in sorted(known_revisions()) if revision != RE
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A home that does not exist yet."""
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def store(home: Home) -> Iterator[Store]:
-    """A new store."""
-    with Store.open(home) as opened:
+def store(either_home: Home) -> Iterator[Store]:
+    """A new store, with a database of each kind in turn."""
+    with Store.open(either_home) as opened:
         yield opened
 
 
@@ -80,9 +75,9 @@ def test_run_is_a_new_owner_though_process_and_machine_are_the_same(store: Store
     assert not finish(store, held, result(), [])
 
 
-def _claim_and_give_back(path: str, boot: str, results: Queue[tuple[int, float]]) -> None:
+def _claim_and_give_back(home: Home, boot: str, results: Queue[tuple[int, float]]) -> None:
     won, longest = 0, 0.0
-    with Store.open(Home(Path(path))) as store:
+    with Store.open(home) as store:
         while queries.match_info(store, "cup", 1).attempt < CLAIMS:
             began = time.monotonic()
             held = claim(store, 1, Owner(boot, "here"), hard_seconds=3600, lease_seconds=3600)
@@ -97,13 +92,13 @@ def _claim_and_give_back(path: str, boot: str, results: Queue[tuple[int, float]]
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_many_processes_that_claim_one_match_win_in_turn(home: Home) -> None:
+def test_many_processes_that_claim_one_match_win_in_turn(either_home: Home) -> None:
     """Each claim is won by exactly one, nobody is told of a busy database, and nobody starves."""
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         add_tournament(store)
     results: Queue[tuple[int, float]] = FORK.Queue()
     claimers = [
-        FORK.Process(target=_claim_and_give_back, args=(str(home.path), f"boot-{n}", results))
+        FORK.Process(target=_claim_and_give_back, args=(either_home, f"boot-{n}", results))
         for n in range(CLAIMERS)
     ]
     for each in claimers:
@@ -112,7 +107,7 @@ def test_many_processes_that_claim_one_match_win_in_turn(home: Home) -> None:
     for each in claimers:
         each.join(CAP)
         assert each.exitcode == 0
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         attempts = queries.match(store, "cup", 1).attempts
     assert sum(won for won, _ in found) == len(attempts) >= CLAIMS
     assert [attempt.number for attempt in attempts] == list(range(1, len(attempts) + 1))
@@ -120,9 +115,9 @@ def test_many_processes_that_claim_one_match_win_in_turn(home: Home) -> None:
     assert max(longest for _, longest in found) < 10
 
 
-def test_readers_pass_a_writer_and_writers_queue(home: Home) -> None:
+def test_readers_pass_a_writer_and_writers_queue(either_home: Home) -> None:
     """While one holds the database, ten readers are through; four writers follow, none fails."""
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         holding, release_writer = threading.Event(), threading.Event()
         failures: list[StoreError] = []
 
@@ -336,7 +331,7 @@ def test_folder_that_processes_cannot_share_is_refused() -> None:
             return ("delete",)
 
     with pytest.raises(StoreError, match="keep the arena's folder on a local disk"):
-        _set_up(Shared(), None)
+        set_up(Shared(), None)
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -389,11 +384,11 @@ def test_match_that_never_counted_leaves_no_trace_in_the_table(store: Store) -> 
 
 COMPUTE = """
 import sys
-from arena.home import Home
+from arena.home import find_home
 from arena.rankings import tournament_table
 from arena.store import Store
 from pathlib import Path
-with Store.open(Home(Path(sys.argv[1]))) as store:
+with Store.open(find_home(Path(sys.argv[1]))) as store:
     print(repr(tournament_table(store, "cup")))
 """
 
@@ -405,7 +400,7 @@ def test_table_computed_anew_elsewhere_is_the_same_to_the_last_digit(store: Stor
     found = {
         subprocess.run(
             [sys.executable, "-c", COMPUTE, str(store.home.path)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, DATABASE_VARIABLE: store.home.server},
             capture_output=True,
             text=True,
             check=True,
