@@ -60,7 +60,7 @@ def _folders(*command: str) -> Iterator[Path]:
 
 
 class Cluster:
-    """A server that listens at a socket in its folder only, and ends with this process."""
+    """A server that listens at a socket in its folder only, and ends with who started it."""
 
     def __init__(self) -> None:
         """Make the folder and what the server needs in it."""
@@ -152,10 +152,19 @@ class Cluster:
             engine.dispose()
         return self._make(MIGRATED)
 
+    def drop(self, url: str) -> None:
+        """Remove a database, whoever is connected to it."""
+        self.execute(f"DROP DATABASE {name_of(url)} WITH (FORCE)")
+
     def _make(self, template: str) -> str:
         name = f"arena_{next(self._numbers)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
+
+
+def name_of(url: str) -> str:
+    """Return the name of the database in a URL."""
+    return url.partition("?")[0].rpartition("/")[2]
 
 
 def _somebody() -> pwd.struct_passwd:

@@ -15,7 +15,7 @@ from arena.sandbox import SandboxError
 from arena.sandbox.container import Engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 
@@ -74,18 +74,24 @@ EITHER = [SQLITE, pytest.param(POSTGRESQL, marks=pytest.mark.postgresql)]
 
 
 @pytest.fixture(params=EITHER)
-def either_home(request: pytest.FixtureRequest, tmp_path: Path) -> Home:
+def either_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
     """A home that does not exist yet, with a database of each kind in turn."""
-    if request.param == SQLITE:
-        return Home(tmp_path / "home")
-    server: Cluster = request.getfixturevalue("cluster")
-    return Home(tmp_path / "home", server.migrated())
+    yield from _homes(request, tmp_path, Cluster.migrated)
 
 
 @pytest.fixture(params=EITHER)
-def empty_home(request: pytest.FixtureRequest, tmp_path: Path) -> Home:
+def empty_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
     """The same before anybody has made tables."""
+    yield from _homes(request, tmp_path, Cluster.empty)
+
+
+def _homes(
+    request: pytest.FixtureRequest, folder: Path, make: Callable[[Cluster], str]
+) -> Iterator[Home]:
     if request.param == SQLITE:
-        return Home(tmp_path / "home")
+        yield Home(folder / "home")
+        return
     server: Cluster = request.getfixturevalue("cluster")
-    return Home(tmp_path / "home", server.empty())
+    url = make(server)
+    yield Home(folder / "home", url)
+    server.drop(url)

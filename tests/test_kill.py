@@ -183,7 +183,17 @@ def test_run_after_a_kill_gives_the_same_standings(
     survive(make_arena(folder, "home"), step, who, undisturbed)
 
 
+@pytest.fixture
+def _elsewhere(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let all arenas of a test have a database of PostgreSQL."""
+    url = cluster.migrated()
+    monkeypatch.setenv(DATABASE_VARIABLE, url)
+    yield
+    cluster.drop(url)
+
+
 @pytest.mark.postgresql
+@pytest.mark.usefixtures("_elsewhere")
 @pytest.mark.parametrize(
     ("step", "who"),
     [
@@ -192,33 +202,37 @@ def test_run_after_a_kill_gives_the_same_standings(
     ],
 )
 def test_run_after_a_kill_gives_the_same_standings_with_postgresql(
-    folder: Path,
-    undisturbed: list[object],
-    cluster: Cluster,
-    monkeypatch: pytest.MonkeyPatch,
-    step: Step,
-    who: str,
+    folder: Path, undisturbed: list[object], step: Step, who: str
 ) -> None:
     """With PostgreSQL a kill costs nothing but time either, and the standings are the same."""
-    monkeypatch.setenv(DATABASE_VARIABLE, cluster.empty())
     survive(make_arena(folder, "home"), step, who, undisturbed)
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)]
-)
 def test_run_that_is_killed_again_and_again_gives_the_same_standings(
-    folder: Path,
-    undisturbed: list[object],
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
+    folder: Path, undisturbed: list[object]
 ) -> None:
     """Whenever the driver dies, and however often, the matches that were played stay played."""
-    if kind == "postgresql":
-        monkeypatch.setenv(DATABASE_VARIABLE, request.getfixturevalue("cluster").empty())
+    endure(folder, undisturbed)
+
+
+@pytest.mark.postgresql
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("_elsewhere")
+def test_run_with_postgresql_that_is_killed_again_and_again_gives_the_same_standings(
+    folder: Path, undisturbed: list[object]
+) -> None:
+    """The same holds with PostgreSQL."""
+    endure(folder, undisturbed)
+
+
+def endure(folder: Path, undisturbed: list[object]) -> None:
+    """Kill the driver whenever dice say, until it is done, and find what an undisturbed one does.
+
+    Each life may be longer than the one before, so that one of them is long enough.
+    """
     home = make_arena(folder, "home")
     dice = random.Random(1)
     for kills in itertools.count():
@@ -230,7 +244,6 @@ def test_run_that_is_killed_again_and_again_gives_the_same_standings(
             text=True,
         )
         try:
-            # Every life is longer than the one before, so that one of them is long enough.
             output, _ = process.communicate(timeout=dice.uniform(1, 2) * (1 + kills / 4))
         except subprocess.TimeoutExpired:
             process.kill()

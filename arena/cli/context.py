@@ -46,7 +46,7 @@ class App:
                 "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
             )
         # Readers keep a log beside the file, in which they say what they still need.
-        kept = () if home.server else (home.path, home.database)
+        kept = (home.path, home.database) if home.database.exists() else ()
         if not all(os.access(path, os.W_OK) for path in kept):
             raise MachineError(
                 f"this user may not write to the arena in {home.path}, as even reading needs to",

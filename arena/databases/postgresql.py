@@ -109,9 +109,19 @@ class PostgresqlDatabase(Database):
                     raise
                 time.sleep(_PAUSE_SECONDS)
             else:
-                connection.adapters.register_dumper(str, _TextDumper)
                 self._has_answered = True
+                self._check_encoding(connection)
+                connection.adapters.register_dumper(str, _TextDumper)
                 return connection
+
+    def _check_encoding(self, connection: psycopg.Connection[Any]) -> None:
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != _ENCODING:
+            connection.close()
+            raise StoreError(
+                f"the database {self.name} is of the encoding {encoding}, not {_ENCODING}",
+                f"make another one: {_MAKE}",
+            )
 
     def _lock(self, connection: Connection) -> None:
         connection.exec_driver_sql(
@@ -136,12 +146,6 @@ class PostgresqlDatabase(Database):
     def migrating(self) -> Iterator[Connection]:
         """Hold a writing transaction, of which there is one at a time."""
         with self.writers.begin() as connection:
-            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
-            if encoding != _ENCODING:
-                raise StoreError(
-                    f"the database {self.name} is of the encoding {encoding}, not {_ENCODING}",
-                    f"make another one: {_MAKE}",
-                )
             yield connection
 
     def keep_copy(self, revision: str) -> None:
@@ -228,7 +232,8 @@ def _parameters(url: str) -> dict[str, Any]:
         raise RefusedError(
             "the database's URL cannot be read", "write it like postgresql://USER@HOST/NAME"
         ) from None
-    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "arena", **found}
+    usual = {"connect_timeout": _CONNECT_SECONDS, "application_name": "arena"}
+    return {**usual, **found, "client_encoding": "utf8"}
 
 
 def _known(connection: Connection) -> str | None:
