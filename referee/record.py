@@ -14,26 +14,14 @@ import hashlib
 import json
 import os
 import stat
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from referee.cards import card_text, full_deck, parse_card
+from referee.cards import card_text, parse_card
 from referee.players import Fault, FaultKind
-from referee.programme import (
-    Chain,
-    RecordingSource,
-    Setup,
-    deal_scores,
-    deck_source,
-    forced_seat,
-    lost_by_fault,
-    programme_of,
-)
+from referee.programme import forced_seat
 from referee.results import (
-    SERIES,
     ActionTaken,
     ClockUsage,
     DealResult,
@@ -44,28 +32,27 @@ from referee.results import (
 )
 from referee.rules import Action, FixedSource, Outcome, Reason, Rules, deal
 from referee.score_text import read_score
-from referee.shuffle import SEED_BYTES, commitment
+from referee.shuffle import commitment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from fractions import Fraction
     from pathlib import Path
 
-    from referee.programme import Programme
     from referee.results import LegResult, MatchResult
     from referee.rules import DealSource, State
 
 __all__ = [
     "FORMAT",
-    "Difference",
+    "MEASURED",
+    "ActionError",
     "Record",
     "RecordError",
-    "Verification",
     "header",
     "in_words",
     "read_record",
     "replay",
     "to_record",
-    "verify_record",
     "write_record",
 ]
 
@@ -73,15 +60,13 @@ FORMAT = 1
 ENGINE = version("bura-arena")
 MEASURED = "measured"
 NOBODY = -1
-SHOWN = 200
 # No match is larger, and nobody's file shall make the checker count further.
 MOST = 1_000_000
 
 MOST_BYTES = 1 << 26
 """Bytes of the longest line: a million answers' times take some eight million."""
 
-# What reading values of other types than a record has may raise.
-_UNREADABLE = (
+UNREADABLE = (
     LookupError,
     TypeError,
     AttributeError,
@@ -89,16 +74,16 @@ _UNREADABLE = (
     ArithmeticError,
     RecursionError,
 )
+"""What reading values of other types than a record has may raise."""
 
 Line = dict[str, Any]
-Checked = TypeVar("Checked")
 
 
 class RecordError(ValueError):
     """A file that is no record, or not one of this format."""
 
 
-class _ActionError(RecordError):
+class ActionError(RecordError):
     """An action that cannot have been taken."""
 
     def __init__(self, number: int, expected: str, found: str) -> None:
@@ -113,18 +98,18 @@ class _ActionError(RecordError):
 
 def to_record(spec: MatchSpec, result: MatchResult) -> tuple[str, ...]:
     """Return the lines of a match's record, without line ends."""
-    lines = [_text(header(spec))]
+    lines = [line_text(header(spec))]
     for leg in result.legs:
-        lines += [_text(_deal_line(each)) for each in leg.deals]
-        lines.append(_text(_leg_line(leg)))
+        lines += [line_text(deal_line(each)) for each in leg.deals]
+        lines.append(line_text(_leg_line(leg)))
     last: Line = {
         "type": "result",
         "totals": [str(total) for total in result.totals],
         "conditions": result.conditions,
     }
-    last["digest"] = _digest([*lines, _text(last)])
-    last[MEASURED] = {"seal": _seal([*lines, _text(last)])}
-    return (*lines, _text(last))
+    last["digest"] = digest_of([*lines, line_text(last)])
+    last[MEASURED] = {"seal": seal_of([*lines, line_text(last)])}
+    return (*lines, line_text(last))
 
 
 def write_record(path: Path, spec: MatchSpec, result: MatchResult) -> str:
@@ -151,21 +136,24 @@ def write_record(path: Path, spec: MatchSpec, result: MatchResult) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _text(line: Line) -> str:
+def line_text(line: Line) -> str:
+    """Return a line as it is written: sorted keys, no spaces, no line end."""
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _seal(lines: Sequence[str]) -> str:
+def seal_of(lines: Sequence[str]) -> str:
+    """Return the SHA-256 of lines, in hex: of everything that stands before the seal."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _digest(lines: Sequence[str]) -> str:
+def digest_of(lines: Sequence[str]) -> str:
+    """Return the SHA-256 of lines without what was measured, in hex."""
     canonical = []
     for line in lines:
         values = json.loads(line)
         values.pop(MEASURED, None)
-        canonical.append(_text(values))
-    return _seal(canonical)
+        canonical.append(line_text(values))
+    return seal_of(canonical)
 
 
 def header(spec: MatchSpec) -> Line:
@@ -196,7 +184,8 @@ def header(spec: MatchSpec) -> Line:
     }
 
 
-def _deal_line(result: DealResult) -> Line:
+def deal_line(result: DealResult) -> Line:
+    """Return the line of a deal."""
     return {
         "type": "deal",
         "leg": result.leg,
@@ -212,7 +201,7 @@ def _deal_line(result: DealResult) -> Line:
             [taken.seat, taken.index, str(taken.action), int(taken.asked)]
             for taken in result.actions
         ],
-        "faults": [_fault(fault) for fault in result.faults],
+        "faults": [fault_line(fault) for fault in result.faults],
         "lost_by": list(result.lost_by),
         "outcome": _outcome(result.outcome),
         "scores": [str(score) for score in result.scores],
@@ -226,7 +215,7 @@ def _leg_line(leg: LegResult) -> Line:
         "leg": leg.leg,
         "faults": [
             {
-                **_fault(offence.fault),
+                **fault_line(offence.fault),
                 "entrant": offence.entrant,
                 "deal": NOBODY if offence.deal is None else offence.deal,
             }
@@ -242,7 +231,8 @@ def _leg_line(leg: LegResult) -> Line:
     }
 
 
-def _fault(fault: Fault) -> Line:
+def fault_line(fault: Fault) -> Line:
+    """Return the values of a fault, which stand in lines of deals and legs."""
     return {"seat": fault.seat, "kind": str(fault.kind), "detail": fault.detail}
 
 
@@ -323,7 +313,7 @@ def read_record(path: Path) -> Record:
     lines = _read_lines(path)
     try:
         head, last = lines[0], lines[-1]
-        _check_format(head)
+        check_format(head)
         return Record(
             engine=head["engine"],
             variant=head["variant"],
@@ -335,7 +325,7 @@ def read_record(path: Path) -> Record:
             seed_commitment=head["seed_commitment"],
             time_control=TimeControl(**head["time_control"]),
             entrants=tuple(Entrant(**each) for each in head["entrants"]),
-            deals=tuple(_read_deal(line) for line in lines if line["type"] == "deal"),
+            deals=tuple(read_deal(line) for line in lines if line["type"] == "deal"),
             faults=tuple(
                 fault for line in lines if line["type"] == "leg" for fault in _read_offences(line)
             ),
@@ -343,7 +333,7 @@ def read_record(path: Path) -> Record:
             totals=tuple(map(read_score, last["totals"])),
             digest=last["digest"],
         )
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise RecordError(f"{path} is no record of format {FORMAT}: {in_words(error)}") from error
 
 
@@ -366,7 +356,7 @@ def in_words(error: Exception) -> str:
 
 def _read_lines(path: Path) -> list[Line]:
     try:
-        text = _read_bytes(path).decode()
+        text = read_bytes(path).decode()
         lines = [json.loads(line) for line in text.split("\n") if line]
     except RecordError:
         raise
@@ -377,7 +367,7 @@ def _read_lines(path: Path) -> list[Line]:
     return lines
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Read a file that has an end, and lines that have one.
 
     Raises:
@@ -397,12 +387,22 @@ def _read_bytes(path: Path) -> bytes:
     return b"".join(lines)
 
 
-def _check_format(head: Line) -> None:
+def check_format(head: Line) -> None:
+    """Refuse a first line of another format.
+
+    Raises:
+        RecordError: It is of another.
+    """
     if head["type"] != "match" or head["format"] != FORMAT:
         raise RecordError(f"format {head.get('format')!r}: expected {FORMAT}; take another version")
 
 
-def _read_deal(line: Line) -> DealResult:
+def read_deal(line: Line) -> DealResult:
+    """Return what the line of a deal tells.
+
+    Raises:
+        LookupError, TypeError, AttributeError, ValueError: It is no such line (`UNREADABLE`).
+    """
     times = line[MEASURED]["times_us"]
     return DealResult(
         leg=line["leg"],
@@ -472,22 +472,27 @@ def replay(rules: Rules, result: DealResult) -> Iterator[State]:
     Raises:
         RecordError: The deal cannot have gone this way.
     """
-    return _replay(rules, result, _given(result))
+    return replay_from(rules, result, given_source(result))
 
 
-def _replay(rules: Rules, result: DealResult, source: DealSource) -> Iterator[State]:
+def replay_from(rules: Rules, result: DealResult, source: DealSource) -> Iterator[State]:
+    """Yield the states of a recorded deal as `replay` does, with its chances from elsewhere.
+
+    Raises:
+        ActionError: An action cannot have been taken.
+    """
     state = _dealt(rules, result, source)
     for number, taken in enumerate(result.actions):
         yield state
         if state.asked[:1] != (taken.seat,):
-            raise _ActionError(number, f"seat {state.asked[:1]} to choose", f"seat {taken.seat}")
+            raise ActionError(number, f"seat {state.asked[:1]} to choose", f"seat {taken.seat}")
         actions = state.legal_actions(taken.seat)
         if not 0 <= taken.index < len(actions):
-            raise _ActionError(number, f"an index below {len(actions)}", str(taken.index))
+            raise ActionError(number, f"an index below {len(actions)}", str(taken.index))
         if actions[taken.index] != taken.action:
-            raise _ActionError(number, str(actions[taken.index]), str(taken.action))
+            raise ActionError(number, str(actions[taken.index]), str(taken.action))
         if taken.asked != (forced_seat(state) != taken.seat):
-            raise _ActionError(number, f"asked: {not taken.asked}", f"asked: {taken.asked}")
+            raise ActionError(number, f"asked: {not taken.asked}", f"asked: {taken.asked}")
         state.apply(taken.seat, taken.action)
     yield state
 
@@ -502,367 +507,9 @@ def _dealt(rules: Rules, result: DealResult, source: DealSource) -> State:
     )
 
 
-def _given(result: DealResult) -> FixedSource:
+def given_source(result: DealResult) -> FixedSource:
     """Return the chances of a deal as the record gives them."""
     lots: dict[str, Sequence[int]] = {}
     for purpose, _, value in result.lots:
         lots[purpose] = (*lots.get(purpose, ()), value)
     return FixedSource(result.decks, lots)
-
-
-# --------------------------------------------------------------------------------------- checking
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Where a record departs from what refereeing it again gives.
-
-    Attributes:
-        line: From 1.
-        field: Name of the value in the line.
-        expected: What refereeing gives.
-        found: What the record says.
-    """
-
-    line: int
-    field: str
-    expected: str
-    found: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}, {self.field}: expected {self.expected}, found {self.found}"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What checking a record came to.
-
-    Attributes:
-        difference: The first one; None if the record holds.
-        proved: What a record that holds is consistent with.
-        digest: Of the record, empty if it does not hold.
-    """
-
-    difference: Difference | None
-    proved: str
-    digest: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the record holds."""
-        return self.difference is None
-
-
-def verify_record(path: Path, seed: bytes | None = None) -> Verification:
-    """Referee a recorded match again, from its decks and actions.
-
-    Args:
-        path: The record.
-        seed: The revealed seed, 32 bytes; without it the decks are taken as the record gives them.
-
-    Raises:
-        RecordError: The file is no plain file, or has a line that is too long.
-        OSError: The file cannot be read.
-    """
-    proved = "consistent with the decks in the record"
-    if seed is not None:
-        proved = "consistent with the decks of the revealed seed"
-    try:
-        digest = _Checker(_read_bytes(path), seed).check()
-    except _DifferenceError as error:
-        return Verification(error.difference, proved)
-    return Verification(None, proved, digest)
-
-
-class _DifferenceError(Exception):
-    """Ends the check at the first difference."""
-
-    def __init__(self, difference: Difference) -> None:
-        super().__init__(str(difference))
-        self.difference = difference
-
-
-class _Checker:
-    """Walks through a record line by line, doing again what each line tells."""
-
-    def __init__(self, data: bytes, seed: bytes | None) -> None:
-        self._data = data
-        self._seed = seed
-        self._at = 0
-        self._texts: list[str] = []
-        self._first_leg: dict[int, DealResult] = {}
-
-    def check(self) -> str:
-        """Check everything and return the digest.
-
-        Raises:
-            _DifferenceError: At the first difference.
-        """
-        self._split()
-        spec = self._guarded(self._check_header)
-        totals = [Fraction(0)] * spec.seats
-        for leg in range(spec.legs):
-            for entrant, score in enumerate(self._check_leg(spec, leg)):
-                totals[entrant] += score
-        return self._guarded(lambda line: self._check_last(line, totals))
-
-    def _split(self) -> None:
-        try:
-            text = self._data.decode()
-        except UnicodeDecodeError as error:
-            self._at = self._data[: error.start].count(b"\n") + 1
-            self._differ("text", "UTF-8", "other bytes")
-        self._texts = text.split("\n")
-        if self._texts.pop() != "":
-            self._at = len(self._texts) + 1
-            self._differ("text", "a line end", "the end of the file")
-
-    def _guarded(self, check: Callable[[Line], Checked], step: int = 1) -> Checked:
-        """Check the next line; what cannot even be read is a difference too."""
-        self._at += 1
-        try:
-            return self._checked(check)
-        finally:
-            self._at -= 1 - step
-
-    def _checked(self, check: Callable[[Line], Checked]) -> Checked:
-        if self._at > len(self._texts):
-            self._differ("text", "another line", "the end of the file")
-        text = self._texts[self._at - 1]
-        try:
-            line = json.loads(text)
-            self._equal("text", _text(line), text)
-            return check(line)
-        except _ActionError as error:
-            self._differ(f"actions[{error.number}]", error.expected, error.found)
-        except _UNREADABLE as error:
-            self._differ("text", f"a line of format {FORMAT}", in_words(error))
-
-    def _equal(self, name: str, expected: object, found: object) -> None:
-        # As text, because Python holds 1, 1.0 and True for equal; a record does not.
-        if _text({"": expected}) != _text({"": found}):
-            self._differ(name, _shown(expected), _shown(found))
-
-    def _differ(self, name: str, expected: str, found: str) -> NoReturn:
-        raise _DifferenceError(Difference(self._at, name, expected, found))
-
-    def _same(self, expected: Line, found: Line) -> None:
-        """Compare a line with what it should be, value by value."""
-        for name in sorted(expected.keys() | found.keys()):
-            self._equal(name, expected.get(name, "nothing"), found.get(name, "nothing"))
-
-    # ------------------------------------------------------------------------------ the lines
-
-    def _check_header(self, line: Line) -> MatchSpec:
-        _check_format(line)
-        for name in ("seats", "decks", "tables", "match"):
-            if type(line[name]) is not int or not 0 <= line[name] < MOST:
-                self._differ(name, f"a whole number below {MOST}", _shown(line[name]))
-        seed = self._seed or bytes(SEED_BYTES)
-        spec = MatchSpec(
-            variant=line["variant"],
-            rules=Rules.from_dict(line["rules"]),
-            seats=line["seats"],
-            decks=line["decks"],
-            tables=line["tables"],
-            seed=seed,
-            match=line["match"],
-            match_format=line["match_format"],
-            time_control=TimeControl(**line["time_control"]),
-            entrants=tuple(Entrant(**each) for each in line["entrants"]),
-        )
-        expected = header(spec)
-        # Neither follows from anything else in the record.
-        expected["engine"] = str(line["engine"])
-        if self._seed is None:
-            expected["seed_commitment"] = str(line["seed_commitment"])
-        self._same(expected, line)
-        return spec
-
-    def _check_leg(self, spec: MatchSpec, leg: int) -> tuple[Fraction, ...]:
-        programme = self._programme(spec, leg)
-        results: list[DealResult] = []
-        while (setup := programme.next_deal()) is not None:
-            check = partial(self._check_deal, spec=spec, leg=leg, setup=setup)
-            result, by_seat = self._guarded(check)
-            programme.add(result.outcome, by_seat)
-            results.append(result)
-        scores = spec.by_entrant(leg, programme.scores())
-        check_end = partial(self._check_leg_line, spec=spec, leg=leg, results=results)
-        self._guarded(partial(check_end, scores=scores))
-        return scores
-
-    def _programme(self, spec: MatchSpec, leg: int) -> Programme:
-        if self._seed is not None:
-            return programme_of(spec, leg)
-        if spec.match_format == SERIES:
-            return _GivenSeries(spec, self._next_deal_line)
-        return Chain(spec.rules, spec.seats, self._next_deal_line()["dealer"])
-
-    def _next_deal_line(self) -> Line:
-        """Return the line that comes next, which has to be a deal's."""
-        return self._guarded(self._check_is_deal, step=0)
-
-    def _check_is_deal(self, line: Line) -> Line:
-        self._equal("type", "deal", line.get("type"))
-        for name, below in (("deck", MOST), ("dealer", len(line["playing"]))):
-            if type(line[name]) is not int or not 0 <= line[name] < below:
-                self._differ(name, "a number of one there is", _shown(line[name]))
-        return line
-
-    def _check_deal(
-        self, line: Line, *, spec: MatchSpec, leg: int, setup: Setup
-    ) -> tuple[DealResult, tuple[Fraction, ...]]:
-        """Play a deal again, and return it with its scores by seat."""
-        claimed = _read_deal(line)
-        begun = replace(
-            claimed,
-            leg=leg,
-            number=setup.number,
-            deck=setup.deck,
-            playing=setup.playing,
-            dealer=setup.dealer,
-            leader=setup.leader,
-        )
-        self._same(_deal_line(begun), line)
-        self._check_decks(claimed, spec)
-        source = self._source(claimed, spec)
-        *_, state = _replay(spec.rules, claimed, source)
-        outcome = self._outcome(claimed, state)
-        by_seat = deal_scores(spec.rules, spec.seats, setup, outcome)
-        expected = replace(
-            claimed,
-            decks=tuple(source.decks),
-            lots=tuple(source.lots),
-            outcome=outcome,
-            scores=spec.by_entrant(leg, by_seat),
-        )
-        self._same(_deal_line(expected), line)
-        return expected, by_seat
-
-    def _check_decks(self, claimed: DealResult, spec: MatchSpec) -> None:
-        whole = sorted(full_deck(spec.rules.deck))
-        if not claimed.decks:
-            self._differ("decks", "at least one deck", "none")
-        for deck in claimed.decks:
-            self._equal("decks", " ".join(map(card_text, whole)), _sorted_text(deck))
-        first = self._first_leg.setdefault(claimed.deck, claimed)
-        for name in ("dealer", "decks", "lots"):
-            self._equal(name, getattr(first, name), getattr(claimed, name))
-        if not 0 <= claimed.table < min(spec.tables, spec.decks):
-            self._differ("table", f"one of {spec.tables}", str(claimed.table))
-
-    def _source(self, claimed: DealResult, spec: MatchSpec) -> RecordingSource:
-        if self._seed is None:
-            return RecordingSource(_given(claimed))
-        return RecordingSource(deck_source(spec.rules, self._seed, spec.match, claimed.deck))
-
-    def _outcome(self, claimed: DealResult, state: State) -> Outcome:
-        """Return the end of a deal that was played again."""
-        at_fault = [fault.seat for fault in claimed.faults]
-        self._equal("faults", sorted(set(at_fault)), at_fault)
-        lost_by = sorted(set(claimed.lost_by) & set(claimed.playing) | set(at_fault))
-        self._equal("lost_by", lost_by, list(claimed.lost_by))
-        if lost_by:
-            return lost_by_fault(state, [claimed.playing.index(seat) for seat in lost_by])
-        if state.outcome is None:
-            self._differ("actions", "actions up to the end of the deal", str(len(claimed.actions)))
-        return state.outcome
-
-    def _check_leg_line(
-        self,
-        line: Line,
-        *,
-        spec: MatchSpec,
-        leg: int,
-        results: Sequence[DealResult],
-        scores: Sequence[Fraction],
-    ) -> None:
-        self._equal("type", "leg", line.get("type"))
-        self._equal("leg", leg, line["leg"])
-        self._equal("scores", [str(score) for score in scores], line["scores"])
-        self._equal("fields", ["faults", "leg", MEASURED, "scores", "type"], sorted(line))
-        expected = [
-            _offence(spec, leg, result.number, fault)
-            for result in results
-            for fault in result.faults
-        ]
-        lost: set[int] = set()
-        for each in line["faults"]:
-            if each["deal"] == NOBODY:
-                fault = Fault(FaultKind(each["kind"]), each["seat"], each["detail"])
-                expected.append(_offence(spec, leg, NOBODY, fault))
-                lost.add(fault.seat)
-        self._equal("faults", sorted(map(_text, expected)), sorted(map(_text, line["faults"])))
-        # Who lost the leg lost a deal by it, and only they lose deals they did no wrong in.
-        blamed = {
-            seat
-            for result in results
-            for seat in set(result.lost_by) - {fault.seat for fault in result.faults}
-        }
-        losers = {seat for result in results for seat in result.lost_by}
-        if not blamed <= lost <= losers:
-            self._differ("faults", f"what seats {sorted(blamed)} lost by", f"{sorted(lost)}")
-
-    def _check_last(self, line: Line, totals: Sequence[Fraction]) -> str:
-        expected: Line = {
-            "type": "result",
-            "totals": [str(total) for total in totals],
-            "conditions": str(line["conditions"]),
-        }
-        self._equal("totals", expected["totals"], line["totals"])
-        before = self._texts[: self._at - 1]
-        expected["digest"] = _digest([*before, _text(expected)])
-        expected[MEASURED] = {"seal": _seal([*before, _text(expected)])}
-        self._same(expected, line)
-        if len(self._texts) > self._at:
-            self._at += 1
-            self._differ("text", "the end of the file", "another line")
-        return str(line["digest"])
-
-
-class _GivenSeries:
-    """A series whose decks and dealers are those the record names, for want of the seed."""
-
-    def __init__(self, spec: MatchSpec, upcoming: Callable[[], Line]) -> None:
-        self._spec = spec
-        self._upcoming = upcoming
-        self._left = set(range(spec.decks))
-        self._scores = (Fraction(0),) * spec.seats
-
-    def next_deal(self) -> Setup | None:
-        if not self._left:
-            return None
-        line = self._upcoming()
-        deck = line["deck"]
-        # A deck that is not to come is met by one that is, so that the two are told to differ.
-        if deck not in self._left:
-            deck = min(self._left)
-        self._left.remove(deck)
-        return Setup(
-            number=self._spec.decks - len(self._left) - 1,
-            deck=deck,
-            playing=tuple(range(self._spec.seats)),
-            dealer=line["dealer"],
-            leader=None,
-        )
-
-    def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:
-        del outcome
-        self._scores = tuple(a + b for a, b in zip(self._scores, scores, strict=True))
-
-    def scores(self) -> tuple[Fraction, ...]:
-        return self._scores
-
-
-def _offence(spec: MatchSpec, leg: int, number: int, fault: Fault) -> Line:
-    return {**_fault(fault), "entrant": spec.entrant_at(leg, fault.seat), "deal": number}
-
-
-def _sorted_text(deck: Sequence[int]) -> str:
-    return " ".join(map(card_text, sorted(deck)))
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= SHOWN else text[:SHOWN] + "..."

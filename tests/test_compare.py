@@ -24,9 +24,10 @@ from arena.errors import RefusedError
 from arena.home import Home
 from arena.play import PlayOptions
 from arena.statistics.sprt import Sprt, Verdict
-from referee.record import read_record, verify_record
+from referee.record import read_record
 from referee.results import TimeControl
 from referee.variants import VARIANTS
+from referee.verification import verify_record
 
 ROOT = Path(__file__).parent.parent
 RANDOM = str(ROOT / "sample_bots" / "random")
@@ -339,3 +340,41 @@ def test_an_interruption_ends_with_130(short: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     assert err.endswith("interrupted\n")
+
+
+LOSING = """
+import signal, sys
+from arena.cli.play import DealCounter
+from arena.start import main
+
+watch = DealCounter.watch
+
+def lose(self, message, lost=[]):
+    if lost:
+        watch(self, message)
+        return
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        lost.append(True)
+        print("lost", file=sys.stderr)
+
+DealCounter.watch = lose
+sys.exit(main())
+"""
+
+
+def test_an_interruption_is_not_lost(short: Path) -> None:
+    """Ctrl-C ends it even where Python dropped what the signal raised."""
+    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--sprt", "elo0=-1", "elo1=0"]
+    found = subprocess.run(
+        [sys.executable, "-c", LOSING, *line, "--home", str(short / "home")],
+        cwd=short,
+        text=True,
+        capture_output=True,
+        timeout=CAP,
+        check=False,
+    )
+    assert found.returncode == 130
+    assert "lost\n" in found.stderr
+    assert found.stderr.endswith("interrupted\n")

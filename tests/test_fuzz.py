@@ -32,10 +32,11 @@ from referee.actions import ActionError
 from referee.cards import CardError, Cards, card_text, parse_card
 from referee.match import FaultKind, TimeControl, play_leg, play_match
 from referee.players import Choices, Fault
-from referee.record import RecordError, read_record, verify_record, write_record
+from referee.record import RecordError, read_record, write_record
 from referee.remote import MESSAGE_BYTES, Reception, _choices, _wrong_hello
 from referee.rules import Action, Rules, RulesError
 from referee.variants import VARIANTS
+from referee.verification import verify_record
 from referee.wire import received_text
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from arena.infos import MatchState
 from arena.sandbox.slots import usable_cores
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
-from referee.record import verify_record
 from referee.results import TimeControl
 from referee.variants import VARIANTS
+from referee.verification import verify_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

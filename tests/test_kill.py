@@ -21,8 +21,8 @@ from arena.infos import AttemptState, MatchState
 from arena.steps import Step
 from arena.store import Store
 from arena.tournament import TournamentOptions
-from referee.record import verify_record
 from referee.results import TimeControl
+from referee.verification import verify_record
 
 SCRIPT = Path(__file__).parent / "crash_run.py"
 SEED = bytes(range(32))

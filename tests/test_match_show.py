@@ -11,7 +11,8 @@ from stores import add_tournament, lease, report, result
 
 from arena import bots, jobs, queries, tournament
 from arena.cli import main
-from arena.cli.matches import details_json, fault_sentence, print_faults
+from arena.cli.match_details import fault_sentence, print_faults
+from arena.cli.match_json import details_json
 from arena.cli.output import Output
 from arena.cli.words import VOID_WORDS
 from arena.home import Home

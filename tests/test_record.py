@@ -15,17 +15,10 @@ from timeline import Bot, Timeline, answers, good
 from arena.cli import main
 from referee.match import Entrant, FaultKind, MatchResult, MatchSpec, play_leg, play_match
 from referee.players import Choices, Fault
-from referee.record import (
-    RecordError,
-    Verification,
-    read_record,
-    replay,
-    to_record,
-    verify_record,
-    write_record,
-)
+from referee.record import RecordError, read_record, replay, to_record, write_record
 from referee.rules import Rules
 from referee.variants import VARIANTS
+from referee.verification import Verification, verify_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -33,9 +33,9 @@ from arena.sandbox import (
 from arena.sandbox.slots import SHARED_CORES, Slot
 from arena.steps import Step
 from referee.players import PlatformStalledError
-from referee.record import verify_record
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
+from referee.verification import verify_record
 
 FIRST = "import burabot\nburabot.play(lambda turn: 0, name='first', version='1')\n"
 BOTS = {

@@ -26,9 +26,10 @@ from arena.rankings import pair_table, tournament_table
 from arena.steps import Step
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
-from referee.record import read_record, verify_record
+from referee.record import read_record
 from referee.results import TimeControl
 from referee.variants import VARIANTS
+from referee.verification import verify_record
 
 ROOT = Path(__file__).parent.parent
 RANDOM = ROOT / "sample_bots" / "random"

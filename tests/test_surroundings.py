@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli import main
-from referee.record import verify_record
+from referee.verification import verify_record
 
 ARENA = Path(sys.executable).with_name("arena")
 BOT = "import burabot\nburabot.play(lambda turn: 0, name='x', version='1')\n"

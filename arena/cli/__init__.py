@@ -94,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     app = App()
     try:
-        with _termination_as_interrupt():
+        with _interruptible(app):
             code = arena.main(arguments, prog_name="arena", standalone_mode=False, obj=app)
             app.output.flush()
     except BaseException as error:  # noqa: BLE001 - every ending is decided in one place
@@ -107,21 +107,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextlib.contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP unwind the program as Ctrl-C does: what it started is removed."""
+def _interruptible(app: App) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP unwind the program alike: what it started is removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
-    # Under nohup a terminal that goes away is to change nothing.
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, _interrupt)
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        app.interrupt()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        # Under nohup, or behind a shell's &, what is ignored is to stay so.
+        if number == signal.SIGTERM or handler is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -215,7 +215,7 @@ def compare(
 def _run(app: App, options: CompareOptions, backend: str, seats: int) -> Comparison:
     """Play, telling how things stand after each batch but the last."""
     with app.output.progress("comparing", options.max_decks * seats, "deals") as bar:
-        watch = DealCounter(bar, seats).watch
+        watch = DealCounter(app, bar, seats).watch
         for standing in comparing.compare(app.home, options, backend, watch, bar.status):
             last = standing
             if standing.verdict is Verdict.CONTINUE and len(standing.decks) < options.max_decks:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 
@@ -22,6 +22,28 @@ class App:
         self.output = Output()
         self.given_home: Path | None = None
         self.given_database: str | None = None
+        self._interrupted = False
+
+    def interrupt(self) -> NoReturn:
+        """End the command: its user asked for it.
+
+        Raises:
+            KeyboardInterrupt: Always.
+        """
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+    def heed(self) -> None:
+        """End the command if its user asked for it and that was lost.
+
+        Python drops what a signal's handler raises where it cannot be passed on, as in a
+        destructor; what takes long asks here again and again.
+
+        Raises:
+            KeyboardInterrupt: The user asked.
+        """
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     @property
     def home(self) -> Home:

@@ -3,44 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena import queries
 from arena.cli.context import App, Documented, DocumentedGroup, common_options, pass_app
+from arena.cli.match_details import id_of, player_lines, print_match
+from arena.cli.match_json import MATCH_FIELDS, details_json, match_json
 from arena.cli.options import Whole
-from arena.cli.output import Column, plain_lines
+from arena.cli.output import Column
 from arena.cli.replay import deal_lines
-from arena.cli.summary import COMMITTED_MEANING, NOT_COMMITTED, print_mark
-from arena.cli.words import (
-    against,
-    count,
-    fault_words,
-    grouped,
-    milliseconds,
-    number,
-    path_text,
-    seconds,
-    size,
-    totals,
-    void_words,
-)
+from arena.cli.summary import print_mark
+from arena.cli.words import against, seconds, totals
 from arena.errors import NotFoundError
-from arena.jobs import INTERRUPTED
-from referee.players import FaultKind
 from referee.record import read_record
-from referee.results import ClockUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from arena.cli.output import Output
-    from arena.infos import AttemptInfo, FaultInfo, MatchDetails, MatchInfo, ReportInfo
+    from arena.infos import MatchInfo
     from referee.record import Record
     from referee.results import DealResult
 
@@ -53,47 +36,6 @@ LIST_COLUMNS = (
     Column("Faults", "right"),
     Column("Time", "right"),
 )
-PLAYER_COLUMNS = (
-    Column("Name", fold=True),
-    Column("Score", "right"),
-    Column("Legs"),
-    Column("Decisions", "right"),
-    Column("Time", "right"),
-    Column("Slowest", "right"),
-    Column("Faults", "right"),
-)
-USAGE_COLUMNS = (
-    Column("Used", fold=True),
-    Column("CPU", "right"),
-    Column("Memory", "right"),
-    Column("p50", "right"),
-    Column("p95", "right"),
-    Column("p99", "right"),
-    Column("Ours", "right"),
-    Column("Sent", "right"),
-    Column("Received", "right"),
-    Column("Throttled", "right"),
-    Column("Log", "right"),
-)
-PERCENTILES = (50, 95, 99)
-MATCH_FIELDS = {
-    "id": "TOURNAMENT/NUMBER, as commands take it",
-    "tournament": "name of the tournament",
-    "number": "number of the match in it",
-    "round": "cycle of the schedule",
-    "entrants[]": "name@version of the bot that sits at this seat in the first leg",
-    "sides[]": "side of the entrant at this seat, 0 or 1; empty if each plays for itself",
-    "committed": COMMITTED_MEANING,
-    "state": "planned, leased (being played), done or incomplete (given up)",
-    "attempt": "number of the last attempt",
-    "reason": "why the match is void or incomplete, else empty",
-    "scores[]": "total of an entrant, a number; scores is null while there is no result",
-    "faults": "how many faults were committed",
-    "conditions": "what a reader of the times must know, for example: shared cores",
-    "record": "path of the record, or null",
-    "record_sha256": "hash of the record, or null",
-    "seconds": "how long the match took, or null",
-}
 
 
 MATCH_NUMBER = re.compile("[0-9]{1,18}")
@@ -139,7 +81,7 @@ def list_matches(app: App, *, tournament: str, bot: str | None, as_json: bool) -
     with app.open_store() as store:
         infos = queries.matches(store, tournament, entrant=bot)
     if as_json:
-        app.output.json([_match_json(info) for info in infos])
+        app.output.json([match_json(info) for info in infos])
     elif infos:
         app.output.table(LIST_COLUMNS, [_match_row(info) for info in infos])
         print_mark(app.output, infos[0].tournament, committed=infos[0].committed)
@@ -147,36 +89,10 @@ def list_matches(app: App, *, tournament: str, bot: str | None, as_json: bool) -
         app.output.status("no matches")
 
 
-def id_of(info: MatchInfo) -> str:
-    """Return the id of a match, as commands take it."""
-    return f"{info.tournament}/{info.number}"
-
-
 def _match_row(info: MatchInfo) -> tuple[object, ...]:
     time = "-" if info.seconds is None else seconds(info.seconds)
     bots, scores = against(info.entrants, info.sides), totals(info.scores, info.sides)
     return id_of(info), info.round, bots, info.state, scores, info.faults, time
-
-
-def _match_json(info: MatchInfo) -> dict[str, object]:
-    return {
-        "id": id_of(info),
-        "tournament": info.tournament,
-        "number": info.number,
-        "round": info.round,
-        "entrants": list(info.entrants),
-        "sides": list(info.sides),
-        "committed": info.committed,
-        "state": info.state,
-        "attempt": info.attempt,
-        "reason": info.reason,
-        "scores": None if info.scores is None else [float(total) for total in info.scores],
-        "faults": info.faults,
-        "conditions": info.conditions,
-        "record": None if info.record is None else str(info.record),
-        "record_sha256": info.record_sha256,
-        "seconds": info.seconds,
-    }
 
 
 @match.command(
@@ -293,303 +209,7 @@ def show_match(
     if as_json:
         app.output.json(details_json(details, players, log_lines))
         return
-    app.output.fields(_head(details.match))
-    app.output.table(PLAYER_COLUMNS, [_player_row(player) for player in players])
-    if any(run.attempt == details.match.attempt for run in details.reports):
-        app.output.table(USAGE_COLUMNS, [_usage_row(player) for player in players])
-    print_faults(app.output, details, messages=messages)
-    _print_voids(app.output, details)
-    _print_runs(app.output, details, log_lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerLine:
-    """What a match came to for one of its bots; `runs` are those of the attempt that counts."""
-
-    name: str
-    score: Fraction | None
-    legs: tuple[Fraction, ...]
-    clock: ClockUsage
-    faults: int
-    runs: tuple[ReportInfo, ...]
-
-    def of_runs(self, field: str, join: Callable[[Iterable[Any]], Any] = sum) -> Any:
-        """Return what its runs used together, None if it is not known of any."""
-        known = [getattr(run, field) for run in self.runs if getattr(run, field) is not None]
-        return join(known) if known else None
-
-
-def player_lines(details: MatchDetails, record: Record | None) -> list[PlayerLine]:
-    """Return a line for each entrant; a match without a record has no legs and no times."""
-    names = details.match.entrants
-    # Partners may be copies of one bot, so that a name alone does not tell who was at fault.
-    faults = Counter((fault.seat + fault.leg) % len(names) for fault in details.faults)
-    lines = []
-    for entrant, name in enumerate(names):
-        deals = [] if record is None else record.deals
-        legs: defaultdict[int, Fraction] = defaultdict(Fraction)
-        for deal in deals:
-            legs[deal.leg] += deal.scores[entrant]
-        clock = ClockUsage() if record is None else record.clock(entrant)
-        lines.append(
-            PlayerLine(
-                name=name,
-                score=None if details.match.scores is None else details.match.scores[entrant],
-                legs=tuple(legs[leg] for leg in sorted(legs)),
-                clock=clock,
-                faults=faults[entrant],
-                runs=tuple(
-                    run
-                    for run in details.reports
-                    if run.attempt == details.match.attempt
-                    and (run.seat + run.leg) % len(names) == entrant
-                ),
-            )
-        )
-    return lines
-
-
-def _player_row(line: PlayerLine) -> tuple[object, ...]:
-    return (
-        line.name,
-        "-" if line.score is None else number(line.score),
-        " ".join(number(leg) for leg in line.legs) or "-",
-        line.clock.decisions,
-        seconds(line.clock.total_us / 1e6),
-        seconds(line.clock.max_us / 1e6),
-        line.faults,
-    )
-
-
-def _usage_row(line: PlayerLine) -> tuple[object, ...]:
-    cpu, ours = line.of_runs("cpu_seconds"), line.of_runs("sending_us")
-    sizes = [
-        line.of_runs("peak_memory", max),
-        line.of_runs("sent_bytes"),
-        line.of_runs("received_bytes"),
-        line.of_runs("log_bytes"),
-    ]
-    memory, sent, received, log = ("-" if each is None else size(each) for each in sizes)
-    throttled = line.of_runs("throttled_periods")
-    return (
-        line.name,
-        "-" if cpu is None else seconds(cpu),
-        memory,
-        *(milliseconds(line.clock.percentile_us(percent)) for percent in PERCENTILES),
-        "-" if ours is None else milliseconds(ours),
-        sent,
-        received,
-        "-" if throttled is None else throttled,
-        log,
-    )
-
-
-def _head(info: MatchInfo) -> dict[str, object]:
-    head: dict[str, object] = {
-        "match": id_of(info),
-        "state": f"{info.state} ({info.reason})" if info.reason else info.state,
-        "attempt": info.attempt,
-    }
-    if not info.committed:
-        head["seed"] = NOT_COMMITTED
-    if info.sides:
-        head["pairs"] = against(info.entrants, info.sides)
-    if info.seconds is not None:
-        head["took"] = seconds(info.seconds) + (f" ({info.conditions})" if info.conditions else "")
-    if info.record is not None:
-        head["record"] = path_text(info.record)
-    return head
-
-
-def print_faults(output: Output, details: MatchDetails, *, messages: bool = False) -> None:
-    """Print faults of a kind in a line, or each with the last messages before it."""
-    for alike in grouped(
-        details.faults, lambda one: (one.seat, one.leg, one.kind, one.deal is None)
-    ):
-        if len(alike) > 1 and alike[0].deal is not None and not messages:
-            output.line(faults_sentence(alike))
-            continue
-        for fault in alike:
-            output.line(fault_sentence(fault, _run_of(fault, details)))
-            if messages and fault.sent is not None:
-                output.line(f"  last sent: {fault.sent or '-'}")
-                output.line(f"  last received: {fault.received or '-'}")
-
-
-def faults_sentence(alike: Sequence[FaultInfo]) -> str:
-    """Return who did what in how many deals of a leg, with the detail of the first."""
-    first = alike[0]
-    return (
-        f"{first.entrant} {fault_words(first.kind)} in {len(alike)} deals of leg {first.leg + 1}, "
-        f"first in deal {first.deal}: {first.detail}; lost each of them"
-    )
-
-
-def _run_of(fault: FaultInfo, details: MatchDetails) -> ReportInfo | None:
-    """Return the run of the bot in which it committed a fault."""
-    place = (details.match.attempt, fault.leg, fault.seat)
-    runs = {(run.attempt, run.leg, run.seat): run for run in details.reports}
-    return runs.get(place)
-
-
-def fault_sentence(fault: FaultInfo, run: ReportInfo | None) -> str:
-    """Return who did what, when, what is known of it, and what it cost."""
-    words = f"{fault.entrant} {fault_words(fault.kind)}"
-    if fault.deal is not None:
-        return f"{words} in deal {fault.deal} of leg {fault.leg + 1}: {fault.detail}; lost the deal"
-    where = f"in leg {fault.leg + 1}"
-    if fault.deals_played:
-        where += f" after {count(fault.deals_played, 'deal')}"
-    lost = "the rest of the leg"
-    if fault.deals_lost is not None:
-        lost = f"the {count(fault.deals_lost, 'deal')} left" if fault.deals_lost else "no deal"
-    return f"{words} {where}: {_known(fault, run)}; lost {lost}"
-
-
-def _known(fault: FaultInfo, run: ReportInfo | None) -> str:
-    if fault.kind == FaultKind.OUT_OF_MEMORY and run is not None and run.memory_limit is not None:
-        return f"killed at {size(run.memory_limit)}"
-    if fault.kind == FaultKind.TIMEOUT and fault.limit_us:
-        return f"{fault.detail}, at last after {seconds(fault.limit_us / 1e6)}"
-    return fault.detail
-
-
-def _print_voids(output: Output, details: MatchDetails) -> None:
-    for each in details.attempts:
-        if each.verdict:
-            detail = f": {each.detail}" if each.detail else ""
-            words = void_words(each.verdict)
-            output.line(f"attempt {each.number} counts for nobody: {words}{detail}")
-
-
-def _print_runs(output: Output, details: MatchDetails, log_lines: int) -> None:
-    for run in details.reports:
-        text = _log(run, log_lines)
-        if text:
-            output.line()
-            output.line(
-                f"last output of {run.entrant} in leg {run.leg + 1}, attempt {run.attempt}:"
-            )
-            for line in text:
-                output.line(f"  {line}")
-
-
-def _log(run: ReportInfo, lines: int) -> list[str]:
-    if run.log is None or not run.log.exists():
-        return []
-    text = run.log.read_text("utf-8", errors="replace").rstrip("\n")
-    return plain_lines(text)[-lines:] if lines and text else []
-
-
-def details_json(
-    details: MatchDetails, players: list[PlayerLine], log_lines: int
-) -> dict[str, object]:
-    """Return all that is known of a match under the names of the help."""
-    return {
-        **_match_json(details.match),
-        "players": [_player_json(line) for line in players],
-        "fault_list": [
-            _fault_json(fault, _run_of(fault, details), log_lines) for fault in details.faults
-        ],
-        "attempts": [_attempt_json(each) for each in details.attempts],
-        "runs": [_run_json(run) for run in details.reports],
-    }
-
-
-def _player_json(line: PlayerLine) -> dict[str, object]:
-    return {
-        "name": line.name,
-        "score": None if line.score is None else float(line.score),
-        "legs": [float(leg) for leg in line.legs],
-        "decisions": line.clock.decisions,
-        "time_ms": _ms(line.clock.total_us),
-        "slowest_ms": _ms(line.clock.max_us),
-        **{f"p{percent}_ms": _ms(line.clock.percentile_us(percent)) for percent in PERCENTILES},
-        "sending_ms": _ms(line.of_runs("sending_us")),
-        "cpu_seconds": line.of_runs("cpu_seconds"),
-        "peak_memory": line.of_runs("peak_memory", max),
-        "sent_bytes": line.of_runs("sent_bytes"),
-        "received_bytes": line.of_runs("received_bytes"),
-        "throttled_periods": line.of_runs("throttled_periods"),
-        "log_bytes": line.of_runs("log_bytes"),
-        "faults": line.faults,
-    }
-
-
-def _fault_json(fault: FaultInfo, run: ReportInfo | None, log_lines: int) -> dict[str, object]:
-    return {
-        "leg": fault.leg + 1,
-        "deal": fault.deal,
-        "seat": fault.seat,
-        "entrant": fault.entrant,
-        "blame": fault.entrant,
-        "kind": fault.kind,
-        "detail": fault.detail,
-        "words": fault_sentence(fault, run),
-        "deals_played": fault.deals_played,
-        "deals_lost": fault.deals_lost,
-        "sent": fault.sent,
-        "received": fault.received,
-        "limit_ms": _ms(fault.limit_us),
-        "elapsed_ms": _ms(fault.elapsed_us),
-        "bank_ms": _ms(fault.bank_us),
-        "exit_code": None if run is None else run.exit_code,
-        "signal": None if run is None else run.signal,
-        "out_of_memory": run is not None and run.out_of_memory,
-        "memory_limit": None if run is None else run.memory_limit,
-        "log_end": [] if run is None else _log(run, log_lines),
-    }
-
-
-def _attempt_json(attempt: AttemptInfo) -> dict[str, object]:
-    blame = "organiser" if attempt.verdict == INTERRUPTED else "platform"
-    return {
-        "number": attempt.number,
-        "state": attempt.state,
-        "reason": attempt.reason,
-        "verdict": attempt.verdict,
-        "detail": attempt.detail,
-        "blame": blame if attempt.verdict else None,
-        "started": attempt.started.isoformat(),
-        "ended": None if attempt.ended is None else attempt.ended.isoformat(),
-    }
-
-
-def _run_json(run: ReportInfo) -> dict[str, object]:
-    return {
-        "attempt": run.attempt,
-        "leg": run.leg + 1,
-        "entrant": run.entrant,
-        "exit_code": run.exit_code,
-        "signal": run.signal,
-        "out_of_memory": run.out_of_memory,
-        "memory_kills": run.memory_kills,
-        "memory_limit": run.memory_limit,
-        "peak_memory": run.peak_memory,
-        "cpu_seconds": run.cpu_seconds,
-        "throttled_seconds": run.throttled_seconds,
-        "throttled_periods": run.throttled_periods,
-        "start_seconds": run.start_seconds,
-        "decisions": run.decisions,
-        "answers": run.answers,
-        "time_ms": _ms(run.time_us),
-        "p50_ms": _ms(run.p50_us),
-        "p95_ms": _ms(run.p95_us),
-        "p99_ms": _ms(run.p99_us),
-        "slowest_ms": _ms(run.max_us),
-        "sending_ms": _ms(run.sending_us),
-        "sent_bytes": run.sent_bytes,
-        "sent_messages": run.sent_messages,
-        "received_bytes": run.received_bytes,
-        "received_messages": run.received_messages,
-        "log": None if run.log is None else str(run.log),
-        "log_bytes": run.log_bytes,
-        "log_truncated": run.log_truncated,
-    }
-
-
-def _ms(microseconds: int | None) -> float | None:
-    return None if microseconds is None else microseconds / 1000
+    print_match(app.output, details, players, log_lines=log_lines, messages=messages)
 
 
 @match.command(

@@ -128,7 +128,7 @@ def play(
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
     with app.output.progress("playing", decks * seats, "deals") as bar:
-        counter = DealCounter(bar, seats)
+        counter = DealCounter(app, bar, seats)
         report = playing.play(app.home, options, backend, counter.watch, bar.status)
     if as_json:
         app.output.json(_json(report, options))
@@ -139,13 +139,19 @@ def play(
 class DealCounter:
     """Moves a bar by the deals that end; each end is told to every seat."""
 
-    def __init__(self, bar: Bar, seats: int) -> None:
+    def __init__(self, app: App, bar: Bar, seats: int) -> None:
+        self._app = app
         self._bar = bar
         self._seats = seats
         self._told = 0
 
     def watch(self, message: Message) -> None:
-        """Count the ends that a seat is told."""
+        """Count the ends that a seat is told.
+
+        Raises:
+            KeyboardInterrupt: The user asked for the end.
+        """
+        self._app.heed()
         if isinstance(message, Update) and message.deals_over:
             self._told += len(message.deals_over)
             self._bar.set(self._told // self._seats)

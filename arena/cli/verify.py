@@ -9,7 +9,7 @@ import click
 from arena.cli.context import App, Documented, json_option
 from arena.cli.errors import DONE, FAILED
 from arena.cli.options import Seed
-from referee.record import verify_record
+from referee.verification import verify_record
 
 
 @click.command(

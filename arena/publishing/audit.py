@@ -58,9 +58,10 @@ from arena.publishing.published import (
 )
 from arena.publishing.rescheduling import is_endless, rescheduled
 from arena.recorded import Recorded, read_recorded
-from referee.record import MOST_BYTES, RecordError, header, in_words, verify_record
+from referee.record import MOST_BYTES, RecordError, header, in_words
 from referee.rules import Rules
 from referee.shuffle import commitment
+from referee.verification import verify_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
