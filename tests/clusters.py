@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 CAP = 60.0
 MIGRATED = "migrated"
+OLDEST = 15
+"""The first version that takes another language's order of letters for a whole server."""
+
 SETTINGS = (
     *("listen_addresses=", "max_connections=50", "shared_buffers=16MB", "logging_collector=off"),
     *("fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off"),
@@ -36,8 +39,12 @@ def missing_postgresql() -> str:
         import psycopg  # noqa: F401, PLC0415 - it may be missing
     except ImportError as error:
         return f"no driver of PostgreSQL: {error}"
-    if programs() is None:
+    place = programs()
+    if place is None:
         return "no programs of PostgreSQL: neither initdb in /usr/lib/postgresql nor pg_config"
+    version = subprocess.check_output([place / "initdb", "--version"], text=True).split()[2]
+    if int(version.partition(".")[0]) < OLDEST:
+        return f"PostgreSQL {version} in {place}, and these tests need {OLDEST}"
     return "" if shutil.which("setpriv") else "no setpriv, which ends servers with their tests"
 
 

@@ -75,10 +75,12 @@ def test_run_is_a_new_owner_though_process_and_machine_are_the_same(store: Store
     assert not finish(store, held, result(), [])
 
 
-def _claim_and_give_back(home: Home, boot: str, results: Queue[tuple[int, float]]) -> None:
+def _claim_and_give_back(
+    home: Home, claims: int, boot: str, results: Queue[tuple[int, float]]
+) -> None:
     won, longest = 0, 0.0
     with Store.open(home) as store:
-        while queries.match_info(store, "cup", 1).attempt < CLAIMS:
+        while queries.match_info(store, "cup", 1).attempt < claims:
             began = time.monotonic()
             held = claim(store, 1, Owner(boot, "here"), hard_seconds=3600, lease_seconds=3600)
             longest = max(longest, time.monotonic() - began)
@@ -94,11 +96,13 @@ def _claim_and_give_back(home: Home, boot: str, results: Queue[tuple[int, float]
 @pytest.mark.timeout(600)
 def test_many_processes_that_claim_one_match_win_in_turn(either_home: Home) -> None:
     """Each claim is won by exactly one, nobody is told of a busy database, and nobody starves."""
+    # A server of PostgreSQL is as many processes again.
+    claims = CLAIMS // 4 if either_home.server else CLAIMS
     with Store.open(either_home) as store:
         add_tournament(store)
     results: Queue[tuple[int, float]] = FORK.Queue()
     claimers = [
-        FORK.Process(target=_claim_and_give_back, args=(either_home, f"boot-{n}", results))
+        FORK.Process(target=_claim_and_give_back, args=(either_home, claims, f"boot-{n}", results))
         for n in range(CLAIMERS)
     ]
     for each in claimers:
@@ -109,7 +113,7 @@ def test_many_processes_that_claim_one_match_win_in_turn(either_home: Home) -> N
         assert each.exitcode == 0
     with Store.open(either_home) as store:
         attempts = queries.match(store, "cup", 1).attempts
-    assert sum(won for won, _ in found) == len(attempts) >= CLAIMS
+    assert sum(won for won, _ in found) == len(attempts) >= claims
     assert [attempt.number for attempt in attempts] == list(range(1, len(attempts) + 1))
     assert {attempt.state for attempt in attempts} == {AttemptState.VOID}
     assert max(longest for _, longest in found) < 10

@@ -49,8 +49,18 @@ IDLE_SECONDS = 60
 RETURN_SECONDS = 30.0
 """How long to wait for a server that answered before: a restart takes its time."""
 
+_USUAL = {
+    "application_name": "arena",
+    "connect_timeout": 10,
+    # A server that is gone without a word is noticed within a minute.
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 50_000,
+}
+"""What connections are made with, where the URL says nothing else."""
+
 _FOLDER = Folder.metadata.tables["folder"]
-_CONNECT_SECONDS = 10
 _PAUSE_SECONDS = 0.2
 _ENCODING = "UTF8"
 _MAKE = f"createdb --template template0 --encoding {_ENCODING} NAME"
@@ -106,6 +116,8 @@ class PostgresqlDatabase(Database):
                 connection = psycopg.connect(**self._parameters)
             except psycopg.OperationalError:
                 if time.monotonic() >= until:
+                    # Whoever tries again, to give matches back, does not wait once more.
+                    self._has_answered = False
                     raise
                 time.sleep(_PAUSE_SECONDS)
             else:
@@ -232,8 +244,7 @@ def _parameters(url: str) -> dict[str, Any]:
         raise RefusedError(
             "the database's URL cannot be read", "write it like postgresql://USER@HOST/NAME"
         ) from None
-    usual = {"connect_timeout": _CONNECT_SECONDS, "application_name": "arena"}
-    return {**usual, **found, "client_encoding": "utf8"}
+    return {**_USUAL, **found, "client_encoding": "utf8"}
 
 
 def _known(connection: Connection) -> str | None:

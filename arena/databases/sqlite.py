@@ -98,7 +98,7 @@ class SqliteDatabase(Database):
     def explain(self, error: Exception) -> StoreError:
         """Tell by SQLite's own name of the error."""
         cause = error.orig if isinstance(error, DBAPIError) else error
-        return explain(getattr(cause, "sqlite_errorname", ""), str(cause), self._path)
+        return _explain(getattr(cause, "sqlite_errorname", ""), str(cause), self._path)
 
 
 def set_up(connection: Any, _record: object) -> None:
@@ -128,7 +128,7 @@ def _set_foreign_keys(connection: Connection, state: str) -> None:
         driver.execute(f"PRAGMA foreign_keys = {state}")
 
 
-def explain(code: str, text: str, path: Path) -> StoreError:
+def _explain(code: str, text: str, path: Path) -> StoreError:
     """Say what an error means, from SQLite's name of it and its text."""
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return BusyStoreError(

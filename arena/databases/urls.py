@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from arena.errors import RefusedError
 
@@ -31,5 +31,5 @@ def without_secrets(url: str) -> str:
             "the like",
         )
     shown = [pair for pair in parse_qsl(parts.query) if pair[0] not in SECRETS]
-    netloc = user.partition(":")[0] + at + place
-    return urlunsplit(("postgresql", netloc, parts.path, urlencode(shown, safe="/"), ""))
+    query = f"?{urlencode(shown, safe='/')}" if shown else ""
+    return f"postgresql://{user.partition(':')[0]}{at}{place}{parts.path}{query}"
