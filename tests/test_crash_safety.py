@@ -13,13 +13,12 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import Engine, create_engine, delete, event, update
+from sqlalchemy import create_engine, delete, update
 from sqlmodel import select
-from stores import OTHER, OWNER, add_tournament, lease, report, result
+from stores import OTHER, OWNER, add_tournament, lease, open_and_die, report, result
 
 from arena import bots, queries, tournament
 from arena.databases.sqlite import set_up
@@ -41,6 +40,7 @@ from referee.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.queues import Queue
+    from pathlib import Path
 
 CAP = 120.0
 CLAIMERS = 20
@@ -173,7 +173,7 @@ def old_database(home: Home, revision: str) -> None:
     home.create()
     engine = create_engine(f"sqlite:///{home.database}")
     rules = json.dumps(Rules().to_dict())
-    rows = {
+    rows: dict[str, dict[str, object]] = {
         "bot": {"id": 1, "name": "anna", "folded": "anna", "created": 0},
         "bot_version": {
             "id": 1,
@@ -248,6 +248,14 @@ def old_database(home: Home, revision: str) -> None:
             "log_truncated": False,
         },
     }
+    if revision >= "0004":
+        rows["tournament"] |= {
+            "options": "{}",
+            "seeding": "given",
+            "frozen": False,
+            "complete": True,
+        }
+        rows["match"] |= {"stage": ""}
     with engine.begin() as connection:
         upgrade(connection, revision)
         for table, row in rows.items():
@@ -283,19 +291,6 @@ def revision_of(path: Path) -> str:
         connection.close()
 
 
-def _open_and_die(path: str, statements: int) -> None:
-    left = statements
-
-    def count(*_args: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(Engine, "before_cursor_execute", count)
-    Store.open(Home(Path(path))).close()
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("revision", OLD)
 def test_upgrade_killed_at_any_statement_is_all_or_nothing(tmp_path: Path, revision: str) -> None:
@@ -305,7 +300,7 @@ def test_upgrade_killed_at_any_statement_is_all_or_nothing(tmp_path: Path, revis
         home = Home(tmp_path / str(statements))
         old_database(home, revision)
         before = rows_of(home.database)
-        process = FORK.Process(target=_open_and_die, args=(str(home.path), statements))
+        process = FORK.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(CAP)
         found.add(revision_of(home.database))

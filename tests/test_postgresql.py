@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import multiprocessing
-import os
-import signal
 import sys
 import threading
 import time
@@ -17,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clusters import name_of
 from exports import Nobody, make_store, make_tournament, play, play_timed, run
-from sqlalchemy import Double, Engine, Float, event, inspect
+from sqlalchemy import Double, Float, inspect
 from sqlmodel import select
-from stores import OTHER, OWNER, Hours, add_tournament, lease, report, result
+from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
 from arena import ledger, queries, rulebook, tournament
 from arena.cli import main
@@ -256,20 +254,6 @@ def test_time_is_that_of_the_server(store: Store, cluster: Cluster) -> None:
 # ------------------------------------------------------------------------------------- migrations
 
 
-def _open_and_die(home: Home, statements: int) -> None:
-    """Make a database, but die before so many of its statements have been carried out."""
-    left = statements
-
-    def count(*_args: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(Engine, "before_cursor_execute", count)
-    Store.open(home).close()
-
-
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_migration_killed_at_any_statement_is_all_or_nothing(
@@ -280,7 +264,7 @@ def test_migration_killed_at_any_statement_is_all_or_nothing(
     tables = set()
     for statements in itertools.count(1):
         home = Home(tmp_path / str(statements), cluster.empty())
-        process = fork.Process(target=_open_and_die, args=(home, statements))
+        process = fork.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(CAP)
         count = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"

@@ -14,9 +14,19 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from cups import SEED, run
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import create_engine, event
 from sqlmodel import select
-from stores import OTHER, OWNER, Hours, add_tournament, fractions, lease, report, result
+from stores import (
+    OTHER,
+    OWNER,
+    Hours,
+    add_tournament,
+    fractions,
+    lease,
+    open_and_die,
+    report,
+    result,
+)
 
 from arena import queries, rulebook
 from arena.errors import ENVIRONMENT, BusyStoreError, StoreError
@@ -226,27 +236,13 @@ def test_old_database_is_copied_before_an_upgrade(
         connection.close()
 
 
-def _open_and_die(path: str, statements: int) -> None:
-    """Make a database, but die before so many of its statements have been carried out."""
-    left = statements
-
-    def count(*_args: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(Engine, "before_cursor_execute", count)
-    Store.open(Home(Path(path))).close()
-
-
 def test_migration_killed_at_any_statement_is_all_or_nothing(tmp_path: Path) -> None:
     """A database is empty or complete, never in between, and the next opening completes it."""
     fork = multiprocessing.get_context("fork")
     tables = set()
     for statements in itertools.count(1):
         home = Home(tmp_path / str(statements))
-        process = fork.Process(target=_open_and_die, args=(str(home.path), statements))
+        process = fork.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(60)
         with sqlite3.connect(home.database) as connection:
