@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlmodel import col, select
 
+from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
 from arena.queries import PROCESS, version_info
 from arena.sandbox import SANDBOXES, UnknownSandboxError
@@ -38,6 +39,7 @@ PLUS = "+"
 """What joins the names of partners."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
 
 
@@ -48,14 +50,16 @@ def submit(
     sandbox: str = "container",
     *,
     entropy: str | None = None,
+    entropy_digest: str | None = None,
     starts: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
     The same content as the newest version gives that version back, with `new` False. `entropy` is
-    a string of the author's that is mixed into the seeds of the tournaments it starts in; another
-    one makes another version. An image is started once, unless `starts` is False, and refused if
+    a string of the author's that is mixed into the seeds of the tournaments it starts in, and
+    `entropy_digest` the SHA-256 of one that is promised and told later; another one makes another
+    version. An image is started once, unless `starts` is False, and refused if
     it ends at once. `say` is told in a line what takes its time.
 
     Raises:
@@ -65,8 +69,7 @@ def submit(
     check_name(name, "bot")
     if PLUS in name:
         raise RefusedError(f"{name!r} cannot name a bot", "leave '+' out: it joins partners")
-    if entropy is not None:
-        _check_entropy(entropy)
+    check_string(entropy, entropy_digest)
     if sandbox not in SANDBOXES:
         raise UnknownSandboxError(f"unknown sandbox {sandbox!r}: expected {' or '.join(SANDBOXES)}")
     if sandbox == PROCESS:
@@ -74,7 +77,7 @@ def submit(
     else:
         kind, digest = IMAGE, _image_id(store.home, name, source, starts=starts, say=say)
     with store.write() as session:
-        submission = _Submission(kind, digest, source, entropy)
+        submission = _Submission(kind, digest, source, entropy, entropy_digest)
         return _add_version(session, store, name, submission)
 
 
@@ -128,8 +131,31 @@ def check_name(name: str, what: str) -> None:
         )
 
 
-def _check_entropy(text: str) -> None:
-    """Refuse strings that do not read the same in a table, a file and a command line."""
+def check_string(entropy: str | None, entropy_digest: str | None) -> None:
+    """Refuse what is no string for seeds, no promise of one, or both.
+
+    Raises:
+        RefusedError: It cannot be taken.
+    """
+    if entropy is not None and entropy_digest is not None:
+        raise RefusedError(
+            "a string is given or promised, not both", "leave out the string or its SHA-256"
+        )
+    if entropy is not None:
+        check_entropy(entropy)
+    if entropy_digest is not None and not _DIGEST.fullmatch(entropy_digest):
+        raise RefusedError(
+            f"{entropy_digest!r} is no SHA-256 of a string",
+            "give 64 hex digits in lower case; arena bot promise makes a string and its SHA-256",
+        )
+
+
+def check_entropy(text: str) -> None:
+    """Refuse strings that do not read the same in a table, a file and a command line.
+
+    Raises:
+        RefusedError: It cannot be mixed into a seed.
+    """
     if not (text.isprintable() and 1 <= len(text) <= MAX_ENTROPY and text.strip() == text):
         raise RefusedError(
             "this string cannot be mixed into a seed",
@@ -145,11 +171,15 @@ class _Submission:
     digest: str
     source: str
     entropy: str | None
+    entropy_digest: str | None
 
     def is_in(self, version: BotVersion) -> bool:
-        """Tell whether a version has this content, and this entropy if any is given."""
-        same = (version.kind, version.digest) == (self.kind, self.digest)
-        return same and self.entropy in {None, version.entropy}
+        """Tell whether a version has this content, and this string or promise if any is given."""
+        if (version.kind, version.digest) != (self.kind, self.digest):
+            return False
+        if self.entropy is not None:
+            return version.entropy_digest is None and version.entropy == self.entropy
+        return self.entropy_digest in {None, version.entropy_digest}
 
 
 def _add_version(
@@ -169,6 +199,7 @@ def _add_version(
     ).first()
     if newest is not None and submission.is_in(newest):
         return version_info(store.home, bot.name, newest)
+    _refuse_told(session, submission)
     version = BotVersion(
         bot_id=cast("int", bot.id),
         number=newest.number + 1 if newest else 1,
@@ -176,11 +207,40 @@ def _add_version(
         digest=submission.digest,
         source=submission.source,
         entropy=submission.entropy,
+        entropy_digest=submission.entropy_digest,
         created=now,
     )
     session.add(version)
     session.flush()
     return version_info(store.home, bot.name, version, new=True)
+
+
+def _refuse_told(session: Session, submission: _Submission) -> None:
+    """Refuse a promise of what is known, and to tell in the open what others promised.
+
+    Raises:
+        RefusedError: It is one of these.
+    """
+    if submission.entropy is None and submission.entropy_digest is None:
+        return
+    wanted = submission.entropy_digest or digest_of(submission.entropy or "")
+    rows = session.exec(
+        select(Bot.name, BotVersion).join(Bot, col(Bot.id) == BotVersion.bot_id)
+    ).all()
+    for name, version in rows:
+        label = f"{name}@{version.number}"
+        is_told = version.entropy is not None and digest_of(version.entropy) == wanted
+        if submission.entropy_digest is not None and is_told:
+            raise RefusedError(
+                f"the string that is promised is known already: it is that of {label}",
+                "promise another; arena bot promise makes one",
+            )
+        is_promised = version.entropy_digest == wanted and version.revealed is None
+        if submission.entropy is not None and is_promised:
+            raise RefusedError(
+                f"{label} promised this very string, which is not told yet",
+                f"arena bot reveal {label} tells it; or give another",
+            )
 
 
 def _image_id(

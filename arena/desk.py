@@ -11,6 +11,7 @@ from sqlalchemy import delete, func
 from sqlmodel import col, select
 
 from arena import formats, ledger, planning, queries
+from arena.contributions import forgo
 from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
@@ -128,6 +129,7 @@ class Desk:
         if not self.is_before_start:
             self._leave(leaving, why, self._matches())
             return
+        self._forgo(leaving, why)
         gone = {entrant.index for entrant in leaving}
         self._seat([entry for place, entry in enumerate(self._entries()) if place not in gone])
         for entrant in leaving:
@@ -147,6 +149,7 @@ class Desk:
             self._leave(leaving, why, held)
             self._join(coming, why, held)
             return
+        self._forgo(leaving, why)
         listed = self._entries()
         for entrant, entry in zip(leaving, coming, strict=True):
             listed[entrant.index] = replace(listed[entrant.index], bot=entry.bot)
@@ -183,6 +186,12 @@ class Desk:
         return self.session.exec(query).one()
 
     # --------------------------------------------------------------------------- before the start
+
+    def _forgo(self, leaving: Sequence[EntrantInfo], why: ReasonKind) -> None:
+        """Wait no more for what leavers promised; what they told stays in the seed."""
+        versions = {queries.find_version(self.session, entrant.bot) for entrant in leaving}
+        reason = f"{why}: {self.reason}"
+        forgo(self.session, self.row, versions, reason, self.store.now())
 
     def _seat(self, listed: Sequence[Entry]) -> None:
         """Store the list anew, seeded as the tournament is; the challenger stays the challenger."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from arena.entropy import StringState
     from arena.reasons import ReasonKind
     from referee.results import TimeControl
     from referee.rules import Rules
@@ -66,7 +67,9 @@ class BotVersionInfo:
 
     `kind` is "image" (run in a container) or "process" (a copied source tree); `digest` is the
     image id or the hash of the tree, `folder` the copied tree, `source` what was submitted.
-    `entropy` is the author's string for the seeds of tournaments, None if there is none.
+    `entropy` is the author's string for the seeds of tournaments, None if there is none or it is
+    not told yet; `entropy_digest` its SHA-256 in hexadecimal if it was promised, `revealed` when
+    it was told then.
     """
 
     name: str
@@ -77,6 +80,8 @@ class BotVersionInfo:
     folder: Path | None
     created: datetime
     entropy: str | None = None
+    entropy_digest: str | None = None
+    revealed: datetime | None = None
     new: bool = False
 
     @property
@@ -123,13 +128,13 @@ class EntrantInfo:
 class ChangeInfo:
     """Something that happened to the list of entrants, with the organiser's reason.
 
-    `joined` is False for one who left. `after` is how many pairings the tournament held, None
-    before the start.
+    `joined` is False for one who left, None for one whose string was not waited for. `after` is how
+    many pairings the tournament held, None before the start.
     """
 
     number: int
     created: datetime
-    joined: bool
+    joined: bool | None
     kind: ReasonKind
     entrant: str
     after: int | None
@@ -138,17 +143,24 @@ class ChangeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """An entrant's string in the seed; `is_later` if it was submitted after the commitment.
+    """An entrant's string, and what becomes of it in a tournament.
 
-    Only of a string that came later is it certain that the organiser did not know it when the
-    secret was drawn. `created` is when it was submitted, in milliseconds since 1970: whoever gave
-    the last one and knew the secret could try strings until the decks pleased.
+    `text` is None unless it is in the seed, `digest` its SHA-256 in hexadecimal. `is_later` says of
+    one that was given in the open whether that was after the commitment: only then is it certain
+    that the organiser did not know it when the secret was drawn. `told` is when it was given, in
+    milliseconds since 1970, None for a promise that is not kept yet: whoever gave the last one in
+    the open and knew the secret could try strings until the decks pleased. `reason` says why it was
+    not waited for, `forgone` since when.
     """
 
     entrant: str
-    text: str
-    is_later: bool
-    created: int = field(default=0, compare=False)
+    state: StringState
+    digest: str
+    text: str | None = None
+    is_later: bool | None = None
+    reason: str = ""
+    forgone: datetime | None = field(default=None, compare=False)
+    told: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +179,10 @@ class TournamentInfo:
         seed: What the decks follow from: the secret, with the entrants' strings mixed in if there
             are any; None before the last match is over.
         seed_given: Whether the organiser chose the secret: then the commitment proves nothing.
-        contributions: The strings mixed in, fixed at the start; until then what they would be.
+        contributions: The strings of the entrants: those on the list, which is what can be mixed
+            in, then those that came too late for it. Until it is fixed, the list as it would be.
+        listed: When the list was fixed.
+        promises: SHA-256 of commitment and list, in hexadecimal.
         complete: Whether every match is scheduled that will ever be.
         stopped: When the organiser ended it.
     """
@@ -198,6 +213,8 @@ class TournamentInfo:
     seed: bytes | None
     seed_given: bool
     contributions: tuple[Contribution, ...] = ()
+    listed: datetime | None = None
+    promises: str = ""
     complete: bool = True
     planned: int
     running: int

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import CursorResult, or_, update
 from sqlmodel import col, select
 
+from arena.contributions import contributions, fix_list, waiting
 from arena.formats import PLACEMENT, ChangeKind, check
 from arena.infos import AttemptState, MatchState
-from arena.plan_queries import count_changes, entropies, plan_of
+from arena.plan_queries import count_changes, plan_of
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
@@ -169,13 +170,16 @@ def mark_started(store: Store, tournament_id: int) -> None:
     """Note when a tournament was first run, and fix the strings that are mixed into its seed.
 
     Raises:
-        RefusedError: Who is in by now cannot play it.
+        RefusedError: Who is in by now cannot play it, or promised a string and did not tell it.
     """
     with store.write() as session:
         row = session.get_one(Tournament, tournament_id)
         if row.started is None:
             check(row.format, plan_of(session, row))
-            row.entropy = json.dumps(entropies(session, row))
+            missing = waiting(row.name, contributions(session, row))
+            if missing is not None:
+                raise missing
+            fix_list(session, row, store.now())
             row.started = store.now()
             session.add(row)
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import func
 from sqlmodel import col, select
 
+from arena.contributions import seed_of
 from arena.formats import Change as PlannedChange
 from arena.formats import ChangeKind, Options, Partners, Plan
-from arena.infos import Contribution, MatchState
-from arena.tables import Bot, BotVersion, Change, Entrant, Match, Result
+from arena.infos import MatchState
+from arena.tables import Change, Entrant, Match, Result
 from referee.rules import Rules
-from referee.shuffle import mixed_seed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,39 +90,3 @@ def results_of(session: Session, tournament: int) -> dict[int, Totals | None]:
 def count_changes(session: Session, tournament: int) -> int:
     """Return how often the list of entrants changed, as the transaction sees it."""
     return session.exec(select(func.count()).where(Change.tournament_id == tournament)).one()
-
-
-def seed_of(session: Session, row: Tournament) -> bytes:
-    """Return the secret with the entrants' strings mixed in, the secret itself without any."""
-    secret = bytes.fromhex(row.seed)
-    texts = [contribution.text for contribution in contributions(session, row)]
-    return mixed_seed(secret, [text.encode() for text in texts]) if texts else secret
-
-
-def contributions(session: Session, row: Tournament) -> tuple[Contribution, ...]:
-    """Return the strings in the seed: those of the start, before it those of who is in."""
-    if row.entropy is not None:
-        given = json.loads(row.entropy)
-    elif row.started is not None:
-        given = []
-    else:
-        given = entropies(session, row)
-    return tuple(
-        Contribution(entrant=entrant, text=text, is_later=created > row.created, created=created)
-        for entrant, text, created in given
-    )
-
-
-def entropies(session: Session, row: Tournament) -> list[tuple[str, str, int]]:
-    """Return name, string and time of submission of every entrant that carries a string."""
-    rows = session.exec(
-        select(Bot.name, BotVersion)
-        .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .join(Entrant, col(Entrant.bot_version_id) == BotVersion.id)
-        .where(Entrant.tournament_id == row.id, col(BotVersion.entropy).is_not(None))
-        .order_by(col(Entrant.position))
-    ).all()
-    return [
-        (f"{name}@{version.number}", cast("str", version.entropy), version.created)
-        for name, version in rows
-    ]

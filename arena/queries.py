@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections import Counter, defaultdict
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import func
 from sqlmodel import col, select
 
+from arena.contributions import contributions, list_of, seed_of
+from arena.entropy import hash_of_strings
 from arena.errors import DamagedError, NotFoundError, with_near
 from arena.formats import ChangeKind, Options, sides_of
 from arena.infos import (
@@ -30,7 +33,7 @@ from arena.infos import (
     TournamentState,
 )
 from arena.owners import lives
-from arena.plan_queries import contributions, count_changes, plan_of, results_of, seed_of
+from arena.plan_queries import count_changes, plan_of, results_of
 from arena.reasons import ReasonKind
 from arena.statistics.stats import PlayedMatch
 from arena.tables import (
@@ -124,23 +127,24 @@ def deck_seed(store: Store, tournament: int) -> bytes:
 
 
 def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
-    """Return what happened to a tournament's list of entrants, in order.
+    """Return what happened to a tournament's list of entrants and to their promises, in order.
 
     Raises:
         NotFoundError: No tournament has this name.
     """
     with store.read() as session:
         row = _find_tournament(session, tournament)
-        rows = session.exec(
+        changes = session.exec(
             select(Change, Bot.name, BotVersion.number)
             .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
             .join(Bot, col(Bot.id) == BotVersion.bot_id)
             .where(Change.tournament_id == row.id)
             .order_by(col(Change.number))
         ).all()
-    return tuple(
+        strings = list_of(session, row)
+    happened = [
         ChangeInfo(
-            number=change.number,
+            number=0,
             created=_time(change.created),
             joined=change.kind == ChangeKind.JOIN,
             kind=ReasonKind(change.reason_kind),
@@ -148,8 +152,29 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
             after=change.after,
             reason=change.reason,
         )
-        for change, name, version in rows
-    )
+        for change, name, version in changes
+    ]
+    given_up = [
+        ChangeInfo(
+            number=0,
+            created=_time(string.forgone),
+            joined=None,
+            kind=ReasonKind.FORGONE,
+            entrant=f"{name}@{version.number}",
+            after=None,
+            reason=string.reason,
+        )
+        for string, name, version in strings
+        if string.forgone is not None
+    ]
+    given_up.sort(key=_created)
+    # Changes stay in the order in which they came, whatever the clock did.
+    merged = heapq.merge(happened, given_up, key=_created)
+    return tuple(replace(each, number=number) for number, each in enumerate(merged, start=1))
+
+
+def _created(change: ChangeInfo) -> datetime:
+    return change.created
 
 
 def format_plan(store: Store, tournament: int) -> Plan:
@@ -338,6 +363,8 @@ def version_info(home: Home, name: str, row: BotVersion, *, new: bool = False) -
         folder=home.bots / row.digest.removeprefix("sha256:") if row.kind == PROCESS else None,
         created=_time(row.created),
         entropy=row.entropy,
+        entropy_digest=row.entropy_digest,
+        revealed=None if row.revealed is None else _time(row.revealed),
         new=new,
     )
 
@@ -348,6 +375,7 @@ def _tournament_info(session: Session, store: Store, row: Tournament) -> Tournam
     if state is TournamentState.PAUSED and _is_driven(session, store.home, row):
         state = TournamentState.RUNNING
     entrants = entrants_of(session, store.home, row)
+    strings = contributions(session, row)
     return TournamentInfo(
         id=cast("int", row.id),
         name=row.name,
@@ -374,7 +402,9 @@ def _tournament_info(session: Session, store: Store, row: Tournament) -> Tournam
         secret=bytes.fromhex(row.seed) if state.is_over else None,
         seed=seed_of(session, row) if state.is_over else None,
         seed_given=row.seed_given,
-        contributions=contributions(session, row),
+        contributions=strings,
+        listed=None if row.listed is None else _time(row.listed),
+        promises=hash_of_strings(row.commitment, strings),
         complete=row.complete,
         planned=states[MatchState.PLANNED],
         running=states[MatchState.LEASED],

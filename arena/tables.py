@@ -29,7 +29,9 @@ class Bot(SQLModel, table=True):
 class BotVersion(SQLModel, table=True):
     """One submission of a bot, by the digest of what it runs.
 
-    `entropy` is the string that its author had mixed into the seeds of tournaments.
+    `entropy` is the string that its author had mixed into the seeds of tournaments. Of one that
+    was promised, `entropy_digest` is the SHA-256 in hexadecimal, `revealed` when it was told; the
+    string is null until then.
     """
 
     __tablename__ = "bot_version"
@@ -46,14 +48,16 @@ class BotVersion(SQLModel, table=True):
     source: str
     created: int = Field(sa_type=BigInteger)
     entropy: str | None = None
+    entropy_digest: str | None = None
+    revealed: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class Tournament(SQLModel, table=True):
     """The settings of a tournament, fixed when it is made, and how far it has come.
 
     `rounds` is null for what the format takes as usual, `options` what else the format is told, as
-    JSON. `seed` is the secret that was committed to; `entropy`, null until the start, the strings
-    mixed into it, as a JSON array of name and string. `complete` says that no further pairing will
+    JSON. `seed` is the secret that was committed to; `listed` when the list of the strings that
+    can be mixed into it was fixed, null until then. `complete` says that no further pairing will
     come, `stopped` when the organiser ended it, `frozen` that nobody enters once it is made.
     """
 
@@ -83,7 +87,7 @@ class Tournament(SQLModel, table=True):
     seed: str
     seed_given: bool
     commitment: str
-    entropy: str | None = None
+    listed: int | None = Field(default=None, sa_type=BigInteger)
     complete: bool = True
     stopped: int | None = Field(default=None, sa_type=BigInteger)
 
@@ -101,6 +105,26 @@ class Entrant(SQLModel, table=True):
     position: int = Field(primary_key=True)
     bot_version_id: int = Field(foreign_key="bot_version.id")
     pair: int | None = None
+
+
+class ListedString(SQLModel, table=True):
+    """A string on a tournament's list, from when that was fixed.
+
+    `kind` says how it was given then: in the open, promised, or promised and known already. A
+    promise that was not waited for has the time in `forgone`, and why in `reason`.
+    """
+
+    __tablename__ = "listed_string"
+    __table_args__ = (
+        CheckConstraint("kind IN ('open', 'promised', 'known')", name="listed_string_kind"),
+    )
+
+    tournament_id: int = Field(foreign_key="tournament.id", primary_key=True)
+    number: int = Field(primary_key=True)
+    bot_version_id: int = Field(foreign_key="bot_version.id")
+    kind: str
+    forgone: int | None = Field(default=None, sa_type=BigInteger)
+    reason: str = ""
 
 
 class Change(SQLModel, table=True):

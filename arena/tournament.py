@@ -11,9 +11,11 @@ from sqlmodel import select
 
 from arena import planning, queries
 from arena.bots import PLUS, check_name
+from arena.contributions import waiting
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
 from arena.entries import check_backend, enter, usual_sandbox
+from arena.entropy import seed_with
 from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
@@ -29,7 +31,7 @@ from arena.tables import Entrant, Tournament
 from arena.workers import WorkerPool
 from referee import results
 from referee.results import SERIES, MatchSpec, SpecError
-from referee.shuffle import commitment, mixed_seed, new_seed
+from referee.shuffle import commitment, new_seed
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
@@ -267,14 +269,14 @@ def _plan(
     Raises:
         RefusedError: The format cannot hold it, or nobody could enter what is open.
     """
-    texts = [entry.bot.entropy.encode() for entry in listed if entry.bot.entropy is not None]
+    seed = _seed(listed, secret)
 
     def checked(entrants: int) -> Plan:
         plan = Plan(
             entrants=entrants,
             seats=options.seats,
             rounds=options.rounds,
-            seed=mixed_seed(secret, texts) if texts else secret,
+            seed=seed,
             partners=partners,
             options=told,
         )
@@ -293,6 +295,16 @@ def _plan(
     if options.is_final:
         check_equal_games(options.format, plan)
     return plan
+
+
+def _seed(listed: Sequence[Entry], secret: bytes) -> bytes:
+    """Return the seed as it would be with what is told of the entrants' strings by now."""
+    told = [entry.bot for entry in listed if entry.bot.entropy is not None]
+    return seed_with(
+        secret,
+        [bot.entropy or "" for bot in told if bot.entropy_digest is None],
+        [bot.entropy or "" for bot in told if bot.entropy_digest is not None],
+    )
 
 
 def _refuse_for_any_number(checked: Callable[[int], Plan]) -> None:
@@ -351,11 +363,12 @@ def run(
 
     Raises:
         NotFoundError: No tournament has this name.
-        RefusedError: More matches at once than the cores allow, or another run is on.
+        RefusedError: More matches at once than the cores allow, another run is on, or a string
+            that was promised is not told.
         MachineError: The engine, the disk or the database failed; nothing half done is left.
     """
     info = queries.tournament(store, name)
-    hindrance = planning.obstacle(store, info)
+    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
     if hindrance is not None:
         raise hindrance
     slots = plan_slots(seats=info.seats, wanted=concurrency)

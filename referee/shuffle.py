@@ -16,6 +16,7 @@ Item = TypeVar("Item")
 SEED_BYTES = 32
 _LABEL = "bura-arena/1"
 _MIX_LABEL = b"bura-arena/1/mix"
+_PROMISED_LABEL = b"bura-arena/1/promised/"
 _WORDS = struct.Struct(">8I")
 _WORD_VALUES = 1 << 32
 _PURPOSE = re.compile("[a-z]+")
@@ -40,16 +41,24 @@ def commitment(seed: bytes) -> str:
     return hashlib.sha256(_checked_seed(seed)).hexdigest()
 
 
-def mixed_seed(secret: bytes, entropies: Iterable[bytes]) -> bytes:
+def mixed_seed(secret: bytes, entropies: Iterable[bytes], promised: Iterable[bytes] = ()) -> bytes:
     """Mix the entrants' entropy into the organiser's committed secret; the order is immaterial.
 
     Neither side alone can then choose the decks: the secret was fixed before the entropy came,
     and the entropy was given without knowing the secret.
 
+    Args:
+        secret: 32 bytes.
+        entropies: What was given in the open.
+        promised: What was promised by its SHA-256 and told later.
+
     Raises:
         ShuffleError: The secret is not 32 bytes long.
     """
-    digests = sorted(hashlib.sha256(entropy).digest() for entropy in entropies)
+    # The SHA-256 of what was promised is public before it is told: mixing that in would let
+    # whoever knows the secret know the seed, too.
+    texts = [*entropies, *(_PROMISED_LABEL + entropy for entropy in promised)]
+    digests = sorted(hashlib.sha256(text).digest() for text in texts)
     return hmac.digest(_checked_seed(secret), _MIX_LABEL + b"".join(digests), "sha256")
 
 

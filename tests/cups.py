@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from stores import result
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 SEED = bytes(range(32))
 
 
-def submit(store: Store, folder: Path, name: str, entropy: str | None = None) -> BotVersionInfo:
-    """Submit a folder that holds no program; every time another one."""
+def submit(
+    store: Store,
+    folder: Path,
+    name: str,
+    entropy: str | None = None,
+    *,
+    promised: str | None = None,
+) -> BotVersionInfo:
+    """Submit a folder that holds no program, every time another one; promise what is promised."""
     source = folder / name
     source.mkdir(exist_ok=True)
     number = len(list(source.iterdir()))
     (source / f"{number}.txt").write_text(f"{name} {number}")
-    return bots.submit(store, name, str(source), "process", entropy=entropy)
+    digest = None if promised is None else hashlib.sha256(promised.encode()).hexdigest()
+    return bots.submit(store, name, str(source), "process", entropy=entropy, entropy_digest=digest)
 
 
 def options(*names: str, **changes: object) -> TournamentOptions:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from timeline import Bot, Timeline, answers, good
 
-from arena import bots, tournament
+from arena import bots, promises, queries, roster, tournament
+from arena.entropy import digest_of
 from arena.home import Home
 from arena.jobs import Played
 from arena.ledger import StoredReport
@@ -126,18 +127,26 @@ def make_store(
     folder: Path,
     names: Iterable[str] = ("anna", "boris", "clara"),
     with_entropy: Collection[str] = (),
+    with_promise: Collection[str] = (),
     *,
     server: str = "",
     clock: Callable[[], float] | None = None,
 ) -> Store:
-    """Open a store with bots that are plain folders, some with a text for the seed."""
+    """Open a store with bots that are plain folders, some with a text for the seed or a promise."""
     store = Store.open(Home(folder / "home", server), clock=clock)
     for name in names:
         source = folder / name
         source.mkdir(parents=True)
         (source / "bot.py").write_text(f"print({name!r})\n")
-        entropy = f"dice of {name}" if name in with_entropy else None
-        bots.submit(store, name, str(source), "process", entropy=entropy)
+        text = f"dice of {name}"
+        bots.submit(
+            store,
+            name,
+            str(source),
+            "process",
+            entropy=text if name in with_entropy else None,
+            entropy_digest=digest_of(text) if name in with_promise else None,
+        )
     return store
 
 
@@ -193,6 +202,26 @@ def exported(
         return export(store, name, folder / name)
 
 
+def promised(folder: Path) -> tuple[Path, str]:
+    """Play a tournament with strings of every sort; give its export and the hash to be noted.
+
+    Of the strings anna's and emil's are told, boris' is forgone, clara's open, dora's late.
+    """
+    names = ("anna", "boris", "clara", "dora", "emil")
+    with make_store(
+        folder, names, with_entropy=("clara", "dora"), with_promise=("anna", "boris", "emil")
+    ) as store:
+        make_tournament(store, bots=("anna", "boris", "clara", "emil"), decks=1)
+        noted = queries.tournament(store, "cup").promises
+        promises.reveal(store, "anna", "dice of anna")
+        roster.join(store, "cup", "dora", "came late")
+        promises.give_up(store, "cup", "boris", "does not answer")
+        promises.reveal(store, "emil", "dice of emil")
+        roster.withdraw(store, "cup", "emil", "ill")
+        run(store)
+        return export(store, "cup", folder / "cup").folder, noted
+
+
 class Forgery:
     """A copy of a folder whose forger keeps the manifest right."""
 
@@ -246,6 +275,23 @@ class Forgery:
             if path.name != MANIFEST
         )
         self.path(MANIFEST).write_bytes(json_bytes(manifest.model_dump(mode="json")))
+
+
+def hash_strings(forgery: Forgery) -> str:
+    """Give the list of strings the hash that fits it as it is now, and return that."""
+
+    def change(value: dict[str, Any]) -> None:
+        kinds = {"open": "open", "known": "known", "too late": None}
+        lines = sorted(
+            f"{each['entrant']} {kinds.get(each['state'], 'promised')} {each['digest']}\n".encode()
+            for each in value["entropy"]
+            if each["state"] != "too late"
+        )
+        head = f"bura-arena/1/promises {value['commitment']}\n".encode()
+        value["promises"] = hashlib.sha256(head + b"".join(lines)).hexdigest()
+
+    forgery.edit("tournament.json", change)
+    return str(json.loads(forgery.path("tournament.json").read_text())["promises"])
 
 
 def sealed(lines: list[dict[str, Any]]) -> list[str]:

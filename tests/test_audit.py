@@ -17,7 +17,17 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from exports import SEED, Forgery, exported, halt, make_store, make_tournament, run
+from exports import (
+    SEED,
+    Forgery,
+    exported,
+    halt,
+    hash_strings,
+    make_store,
+    make_tournament,
+    promised,
+    run,
+)
 from pydantic import TypeAdapter
 
 from arena import roster
@@ -32,8 +42,8 @@ from arena.publishing.published import (
     PublishedFault,
     PublishedResult,
     PublishedSchedule,
-    PublishedTournament,
     PublishedUsage,
+    SecondTournament,
 )
 from arena.recorded import read_recorded
 from referee.shuffle import commitment
@@ -318,14 +328,20 @@ def test_changed_seed_with_its_commitment_is_named(forgery: Forgery) -> None:
     """Whoever changes the commitment too is betrayed by every record."""
     change = {"seed": OTHER_SEED.hex(), "commitment": commitment(OTHER_SEED)}
     forgery.edit("tournament.json", lambda value: value.update(change))
+    hash_strings(forgery)
 
     check_named(forgery, FIRST, r"line 1\.seed_commitment")
 
 
 def test_changed_entropy_is_named(forgery: Forgery) -> None:
     """The texts of the entrants are in every deck."""
-    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(text="loaded dice"))
-
+    text = "loaded dice"
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(text=text))
+    check_named(forgery, "tournament.json", r"entropy\[1\]\.digest")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    forgery.edit("tournament.json", lambda value: value["entropy"][1].update(digest=digest))
+    check_named(forgery, "tournament.json", r"promises .*")
+    hash_strings(forgery)
     check_named(forgery, FIRST, r"line 1\.seed_commitment")
 
 
@@ -688,7 +704,7 @@ def test_invented_pair_is_named(forgery: Forgery) -> None:
 # ------------------------------------------------------------------------- the thorough forger
 
 INPUTS = {
-    "tournament.json": PublishedTournament,
+    "tournament.json": SecondTournament,
     "schedule.json": PublishedSchedule,
     "results.json": tuple[PublishedResult, ...],
     "attempts.json": tuple[PublishedAttempt, ...],
@@ -698,7 +714,7 @@ INPUTS = {
 TRUSTED = {
     "tournament.json": {
         *("engine", "name", "created", "started", "sandbox", "seeding", "frozen"),
-        *("seed_given", "entrants.kind", "entropy.is_later"),
+        *("seed_given", "entrants.kind", "entropy.is_later", "listed"),
         # One cycle of a round robin is the usual.
         "rounds",
         *(f"rating.parameters.{name}" for name in ("mu", "sigma", "beta", "tau")),
@@ -810,6 +826,18 @@ def test_every_change_is_proved_but_its_reason(changing: Path, tmp_path: Path, n
         trusted if name == "tournament.json" else set()
     )
     assert name == "tournament.json" or not passed
+
+
+@pytest.mark.long
+def test_every_promise_is_proved_but_its_words(tmp_path: Path) -> None:
+    """What became of a string is proved; why it was not waited for, and at what time, is not."""
+    folder, _ = promised(tmp_path)
+
+    passed = unnoticed(folder, tmp_path / "forged", "tournament.json")
+
+    trusted = {"entropy.is_later", "entropy.reason", "entropy.forgone"}
+    assert {each for each in passed if each.startswith("entropy")} <= trusted
+    assert "promises" not in passed
 
 
 # ----------------------------------------------------------------------------- the command line

@@ -168,6 +168,15 @@ def test_readers_pass_a_writer_and_writers_queue(either_home: Home) -> None:
 # -------------------------------------------------------------------------------------- migrations
 
 
+LATER: dict[str, dict[str, dict[str, object]]] = {
+    "0004": {
+        "tournament": {"options": "{}", "seeding": "given", "frozen": False, "complete": True},
+        "match": {"stage": ""},
+    }
+}
+"""What rows have to hold besides, by the revision and the table."""
+
+
 def old_database(home: Home, revision: str) -> None:
     """Make a database of an old revision with a row in each of its main tables."""
     home.create()
@@ -248,14 +257,9 @@ def old_database(home: Home, revision: str) -> None:
             "log_truncated": False,
         },
     }
-    if revision >= "0004":
-        rows["tournament"] |= {
-            "options": "{}",
-            "seeding": "given",
-            "frozen": False,
-            "complete": True,
-        }
-        rows["match"] |= {"stage": ""}
+    for since, columns in LATER.items():
+        for table, row in columns.items() if since <= revision else ():
+            rows[table] |= row
     with engine.begin() as connection:
         upgrade(connection, revision)
         for table, row in rows.items():

@@ -501,6 +501,7 @@ def test_command_prints_the_head(
         "folder": str(tmp_path / "two"),
         "head": head,
         "commitment": hashlib.sha256(SEED).hexdigest(),
+        "promises": document(tmp_path / "two", "tournament.json")["promises"],
         "committed": False,
         "files": 22,
         "matches": 3,

@@ -10,6 +10,7 @@ from cups import SEED, Script, options, run, submit
 from sqlmodel import select
 
 from arena import forecast, ledger, planning, queries, roster, tournament
+from arena.entropy import StringState, digest_of
 from arena.errors import RefusedError
 from arena.finals import finals_options
 from arena.formats import FORMATS
@@ -40,6 +41,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
 # ------------------------------------------------------------------------------------------- seeds
 
 
+def given(entrant: str, text: str, *, is_later: bool) -> Contribution:
+    """Return a string as it is told that was given in the open."""
+    return Contribution(
+        entrant=entrant,
+        state=StringState.OPEN,
+        digest=digest_of(text),
+        text=text,
+        is_later=is_later,
+    )
+
+
 def test_strings_of_the_entrants_are_mixed_into_the_seed(store: Store, tmp_path: Path) -> None:
     """The commitment is to the secret, the decks follow from secret and strings together."""
     submit(store, tmp_path, "anna", "alpha")
@@ -51,8 +63,8 @@ def test_strings_of_the_entrants_are_mixed_into_the_seed(store: Store, tmp_path:
     assert info.secret == SEED
     assert info.seed == mixed_seed(SEED, [b"alpha", b"beta"])
     assert info.contributions == (
-        Contribution(entrant="anna@2", text="alpha", is_later=False),
-        Contribution(entrant="boris@2", text="beta", is_later=False),
+        given("anna@2", "alpha", is_later=False),
+        given("boris@2", "beta", is_later=False),
     )
 
 
@@ -71,8 +83,8 @@ def test_string_given_after_the_commitment_is_known_as_such(store: Store, tmp_pa
         queries.find_tournament(session, "cup").created -= 10_000
     submit(store, tmp_path, "clara", "gamma")
     roster.join(store, "cup", "clara", "open until tonight")
-    (given,) = queries.tournament(store, "cup").contributions
-    assert given == Contribution(entrant="clara@2", text="gamma", is_later=True)
+    (found,) = queries.tournament(store, "cup").contributions
+    assert found == given("clara@2", "gamma", is_later=True)
 
 
 def test_string_that_comes_after_the_start_changes_no_deck(store: Store, tmp_path: Path) -> None:
@@ -82,7 +94,7 @@ def test_string_that_comes_after_the_start_changes_no_deck(store: Store, tmp_pat
     ledger.mark_started(store, 1)
     before = queries.deck_seed(store, 1)
     info = roster.join(store, "cup", "clara", "late")
-    assert info.contributions == ()
+    assert [each.state for each in info.contributions] == [StringState.LATE]
     assert queries.deck_seed(store, 1) == before
 
 

@@ -1,4 +1,5 @@
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from arena.entropy import promises_hash
 from referee.programme import deck_source
 from referee.shuffle import (
     SeededSource,
@@ -64,7 +66,7 @@ def test_vectors_are_present() -> None:
     shown = vectors()
 
     assert {kind: len(rows) > 1 for kind, rows in shown.items()} == dict.fromkeys(
-        ("commitments", "words", "integers", "decks", "orders", "mixed"), True
+        ("commitments", "words", "integers", "decks", "orders", "mixed", "promises"), True
     )
     stream = Stream(SEED, "lot", 0, 1)
     assert any(stream.word() >= shown["integers"][1]["below"][0] for _ in range(8))
@@ -113,9 +115,30 @@ def test_vector_orders(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", vectors()["mixed"])
 def test_vector_mixed_seeds(row: dict[str, Any]) -> None:
     """Mixing entropy into a secret gives the seed of the document."""
-    entropies = [text.encode() for text in row["entropy"]]
+    entropies, promised = (
+        [text.encode() for text in row.get(name, [])] for name in ("entropy", "promised")
+    )
 
-    assert mixed_seed(bytes.fromhex(row["secret"]), entropies).hex() == row["seed"]
+    assert mixed_seed(bytes.fromhex(row["secret"]), entropies, promised).hex() == row["seed"]
+
+
+@pytest.mark.parametrize("row", vectors()["promises"])
+def test_vector_promises(row: dict[str, Any]) -> None:
+    """Commitment and strings have the hash of the document, in whatever order they are."""
+    lines = [(kind, digest, entrant) for entrant, kind, digest in row["strings"]]
+
+    assert promises_hash(row["commitment"], lines) == row["sha256"]
+    assert promises_hash(row["commitment"], lines[::-1]) == row["sha256"]
+
+
+def test_seed_cannot_be_known_from_promises() -> None:
+    """Whoever knows the secret and the SHA-256 of a string does not know what is mixed in."""
+    promise = hashlib.sha256(b"alpha").digest()
+
+    assert mixed_seed(SEED, [], [b"alpha"]) != mixed_seed(SEED, [b"alpha"])
+    known = hmac.digest(SEED, b"bura-arena/1/mix" + promise, "sha256")
+    assert mixed_seed(SEED, [b"alpha"]) == known
+    assert mixed_seed(SEED, [], [b"alpha"]) != known
 
 
 def javascript(request: dict[str, list[dict[str, Any]]]) -> dict[str, list[Any]]:
@@ -192,6 +215,7 @@ def test_javascript_gives_the_vectors() -> None:
         "decks": [list(parse_deck(row["deck"])) for row in shown["decks"]],
         "orders": [row["order"] for row in shown["orders"]],
         "mixed": [row["seed"] for row in shown["mixed"]],
+        "promises": [row["sha256"] for row in shown["promises"]],
     }
 
 

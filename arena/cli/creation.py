@@ -26,10 +26,13 @@ from arena.cli.summary import (
     format_words,
     game_words,
     info_json,
+    promises_words,
+    say_of_strings,
     time_words,
     tournament_command,
 )
 from arena.cli.words import NO_BOUNDARY
+from arena.contributions import waiting
 from arena.entries import CONTAINER
 from arena.finals import finals_options
 from arena.formats import FORMATS
@@ -274,6 +277,7 @@ def _create_from(
                 source,
                 options.sandbox or CONTAINER,
                 entropy=bot.entropy,
+                entropy_digest=bot.entropy_digest,
                 say=app.output.status,
             )
             app.output.status(f"{version.label} {'submitted' if version.new else 'unchanged'}")
@@ -310,8 +314,10 @@ def _create(
             "matches": _matches(store, info),
             "commitment": commitment_words(info),
         }
+        | ({"promises": promises_words(info)} if info.contributions else {})
     )
-    hindrance = planning.obstacle(store, info)
+    say_of_strings(app, info)
+    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
     if hindrance is not None:
         app.output.status(f"not yet to be run: {hindrance}")
         return

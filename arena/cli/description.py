@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena import queries
-from arena.bots import IMAGE, PATH_BEGINS, check_source
+from arena.bots import IMAGE, PATH_BEGINS, check_source, check_string
 from arena.cli.options import (
     DAY,
     MATCH_FORMATS,
@@ -70,6 +70,7 @@ class BotTable(_Table):
     name: str
     source: str
     entropy: str | None = None
+    entropy_digest: str | None = None
 
 
 class Description(_Table):
@@ -146,13 +147,14 @@ class Description(_Table):
         return str(path) if path.exists() or bot.source.startswith(PATH_BEGINS) else bot.source
 
     def check_sources(self, file: Path, sandbox: str) -> None:
-        """Refuse bots that could not be submitted, as their source is not there.
+        """Refuse bots that could not be submitted, as their source or their string cannot be taken.
 
         Raises:
-            RefusedError: There is no such folder or file.
+            RefusedError: There is no such folder or file, or what is said of a string is wrong.
             MachineError: There is no such image, or no engine that would know.
         """
         for bot in self.bots:
+            check_string(bot.entropy, bot.entropy_digest)
             check_source(self.source(bot, file), sandbox)
 
     def finder(self, store: Store) -> Callable[[str], BotVersionInfo]:
@@ -182,6 +184,7 @@ class Description(_Table):
             folder=None,
             created=datetime.now(tz=UTC),
             entropy=bot.entropy,
+            entropy_digest=bot.entropy_digest,
         )
 
 

@@ -21,6 +21,7 @@ from arena.publishing.export import export
 if TYPE_CHECKING:
     from arena.publishing.audit import Audit
 
+EXAMPLE_HASH = "154da12a59e4f9f0e34f4a7b9aee9e74558225782b2596939be04678f8faab31"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -48,6 +49,7 @@ class Sha256(click.ParamType[str]):
         "folder": "where it was written",
         "head": "hash that stands for all files: publish it",
         "commitment": "SHA-256 of the seed, public from the start",
+        "promises": "SHA-256 of commitment and list of strings",
         "committed": "false where the organiser chose the seed by hand",
         "files": "how many files there are",
         "matches": "how many of them are records of matches",
@@ -83,6 +85,7 @@ def export_tournament(
                 "folder": str(exported.folder),
                 "head": exported.head,
                 "commitment": info.commitment,
+                "promises": info.promises,
                 "committed": info.is_committed,
                 "files": exported.files,
                 "matches": exported.matches,
@@ -96,6 +99,7 @@ def export_tournament(
             "files": f"{exported.files}, {size(exported.size)}",
             "matches": exported.matches,
             "commitment": commitment_words(info),
+            "promises": info.promises,
             "head": exported.head,
         }
     )
@@ -107,6 +111,7 @@ def export_tournament(
     cls=Documented,
     examples=[
         "arena tournament verify ./spring",
+        f"arena tournament verify ./spring --promises {EXAMPLE_HASH}",
         "arena tournament verify ./spring --json",
     ],
     fields={
@@ -118,6 +123,7 @@ def export_tournament(
         "difference.found": "what is there",
         "proved[]": "what holds, up to the first difference",
         "unproved[]": "what nobody can tell from the folder",
+        "protection": "how far the decks are protected from being chosen; empty unless ok",
         "head": "hash that stands for all files, empty if they do not fit the manifest",
         "matches": "how many records were refereed again",
     },
@@ -136,6 +142,12 @@ def export_tournament(
     help="The commitment as you noted it before the first match.",
 )
 @click.option(
+    "--promises",
+    type=Sha256(),
+    metavar="HASH",
+    help="The hash of the promises as you noted it before you revealed your string.",
+)
+@click.option(
     "--jobs",
     type=Whole(1, 256),
     help="Records refereed at the same time.  [default: the number of cores]",
@@ -148,14 +160,16 @@ def verify_folder(
     folder: Path,
     head: str | None,
     commitment: str | None,
+    promises: str | None,
     jobs: int | None,
     as_json: bool,
 ) -> None:
     """Check the exported tournament in DIR, without its database.
 
-    Manifest, commitment, schedule, every deck, action and score, results, standings and ratings
-    are made again; the first thing that does not agree is named, and the exit code is 1. Says
-    what was proved, and what nobody can tell from the folder.
+    Manifest, commitment, strings and promises, schedule, every deck, action and score, results,
+    standings and ratings are made again; the first thing that does not agree is named, and the
+    exit code is 1. Says what was proved, how far the strings of entrants keep anybody from choosing
+    the decks, and what nobody can tell from the folder.
     """
     output = context.ensure_object(App).output
     records = sum(1 for _ in (folder / RECORDS).glob("*"))
@@ -164,6 +178,7 @@ def verify_folder(
             folder,
             head=head,
             committed=commitment,
+            promises=promises,
             processes=jobs or os.cpu_count() or 1,
             watch=bar.set,
         )
@@ -174,6 +189,7 @@ def verify_folder(
             output.paragraph(f"holds: {line}")
         if found.difference is None:
             output.line(f"{count(found.matches, 'match', 'matches')}: everything agrees")
+            output.paragraph(f"protected: {found.protection}")
             for line in found.unproved:
                 output.paragraph(f"not proved: {line}")
         else:
@@ -195,6 +211,7 @@ def _audit_json(found: Audit) -> dict[str, object]:
         },
         "proved": list(found.proved),
         "unproved": list(found.unproved),
+        "protection": found.protection,
         "head": found.head,
         "matches": found.matches,
     }

@@ -14,6 +14,7 @@ from arena.cli.options import Whole
 from arena.cli.output import Column
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import against, count, seconds
+from arena.contributions import waiting
 from arena.entries import CONTAINER
 from arena.formats import sides_of
 from arena.infos import MatchState
@@ -158,6 +159,9 @@ def _print_what_follows(
     _print_byes(app, byes, [each.name for each in info.entrants])
     if not info.complete:
         app.output.status(DEPENDS)
+    missing = waiting(info.name, info.contributions)
+    if missing is not None:
+        app.output.status(f"each string that is told makes another seed: {missing}")
 
 
 def print_draft(

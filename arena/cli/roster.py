@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from arena import planning, queries, roster
+from arena import planning, promises, queries, roster
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.summary import (
@@ -15,8 +15,10 @@ from arena.cli.summary import (
     info_json,
     matches_words,
     print_mark,
+    say_of_strings,
     tournament_command,
 )
+from arena.contributions import waiting
 from arena.infos import TournamentState
 
 if TYPE_CHECKING:
@@ -35,8 +37,8 @@ HISTORY_COLUMNS = (
 CHANGE_FIELDS = {
     "number": "place in the history, from 1",
     "created": "when (ISO 8601)",
-    "joined": "true for one who came, false for one who left",
-    "kind": "entry, late entry, withdrawal, disqualification or replacement",
+    "joined": "true for one who came, false for one who left, null for a forgone string",
+    "kind": "entry, late entry, withdrawal, disqualification, replacement or forgone string",
     "entrant": "name@version",
     "after": "how many matches were scheduled then, null before the start",
     "reason": "the organiser's words",
@@ -128,6 +130,21 @@ def replace(app: App, *, name: str, bot1: str, bot2: str, reason: str, as_json: 
         _say(app, store, roster.replace_version(store, name, bot1, bot2, reason), as_json=as_json)
 
 
+@change(
+    "BOT",
+    verb="forgo",
+    examples=["arena tournament forgo spring bob --reason 'its author does not answer'"],
+)
+def forgo(app: App, *, name: str, bot: str, reason: str, as_json: bool) -> None:
+    """Let the tournament NAME start without the string that BOT promised.
+
+    BOT plays all the same. The list of strings is fixed, if it was not; this cannot be undone, and
+    is shown and published: who holds strings back can choose between seeds.
+    """
+    with app.open_store() as store:
+        _say(app, store, promises.give_up(store, name, bot, reason), as_json=as_json)
+
+
 @click.command(
     "stop",
     cls=Documented,
@@ -161,7 +178,10 @@ def stop(app: App, *, name: str, as_json: bool) -> None:
 @common_options
 @pass_app
 def history(app: App, *, name: str, as_json: bool) -> None:
-    """Print who came to the tournament NAME and who left it, when and why; --json an array."""
+    """Print who came to the tournament NAME and who left it, when and why; --json an array.
+
+    Promised strings that were not waited for stand there, too.
+    """
     with app.open_store() as store:
         info = queries.tournament(store, name)
         changes = queries.history(store, name)
@@ -175,7 +195,7 @@ def history(app: App, *, name: str, as_json: bool) -> None:
         print_mark(app.output, info.name, committed=info.is_committed)
 
 
-COMMANDS = (enter, withdraw, disqualify, replace, stop, history)
+COMMANDS = (enter, withdraw, disqualify, replace, forgo, stop, history)
 
 
 def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None:
@@ -192,7 +212,8 @@ def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None
             "matches": matches_words(info),
         }
     )
-    hindrance = planning.obstacle(store, info)
+    say_of_strings(app, info)
+    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
     if hindrance is not None:
         app.output.status(f"not to be run as it stands: {hindrance}")
     elif info.state is TournamentState.RUNNING:

@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 from arena.cli.output import Column
 from arena.cli.words import NO_BOUNDARY, count, number
 from arena.databases.urls import without_secrets
+from arena.entropy import (
+    Protection,
+    StringState,
+    protection,
+    protection_words,
+)
 from arena.infos import Seeding
 
 if TYPE_CHECKING:
@@ -16,7 +22,7 @@ if TYPE_CHECKING:
 
     from arena.cli.context import App
     from arena.cli.output import Output
-    from arena.infos import TournamentInfo
+    from arena.infos import Contribution, TournamentInfo
     from arena.planning import Placed
     from referee.results import TimeControl
 
@@ -74,10 +80,18 @@ INFO_FIELDS = {
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
     "seed": "the secret with the entropy mixed in, in hex once the last match is over, else null",
-    "entropy[]": "strings of entrants in the seed; before the start what they would be",
-    "entropy[].entrant": "name@version of an entrant whose string is in the seed",
-    "entropy[].text": "the string",
-    "entropy[].later": "whether it was submitted after the commitment",
+    "entropy[]": "strings of entrants: the list of what can be mixed in, then what came too late",
+    "entropy[].entrant": "name@version of an entrant that gave or promised a string",
+    "entropy[].state": "open, promised (not told yet), revealed, known (told before it was "
+    "listed), forgone or too late; open, revealed and known ones are in the seed",
+    "entropy[].digest": "SHA-256 of the string",
+    "entropy[].text": "the string, null unless it is in the seed",
+    "entropy[].later": "of an open or known one, whether it was told after the commitment; "
+    "else null",
+    "entropy[].reason": "why a forgone one was not waited for, else empty",
+    "promises": "SHA-256 of commitment and list: note it before you reveal a string",
+    "listed": "when the list was fixed (ISO 8601), null while it can change",
+    "protection": "promised, open or none: what the strings protect the decks from",
 }
 
 
@@ -139,15 +153,55 @@ def seed_lines(info: TournamentInfo) -> dict[str, object]:
     """Return what is known of the seed: commitment and strings, at the end all of it."""
     lines: dict[str, object] = {"commitment": commitment_words(info)}
     for each in info.contributions:
-        when = "after" if each.is_later else "before"
-        lines[f"entropy of {each.entrant}"] = f"{each.text} (given {when} the commitment)"
+        lines[f"entropy of {each.entrant}"] = string_words(each)
     if info.contributions:
-        lines["last string"] = last_string_words(info)
+        lines["promises"] = promises_words(info)
+        lines["strings"] = protection_words(info.contributions)
+    if protection(info.contributions) is not Protection.PROMISED:
+        lines |= _last_string(info)
     if info.seed is not None and info.secret is not None:
-        if info.contributions:
+        if info.seed != info.secret:
             lines["secret"] = info.secret.hex()
         lines["seed"] = info.seed.hex()
     return lines
+
+
+def promises_words(info: TournamentInfo) -> str:
+    """Return the hash of the promises, and whether it can still change."""
+    return f"{info.promises} ({'not fixed yet' if info.listed is None else 'fixed'})"
+
+
+def string_words(each: Contribution) -> str:
+    """Return what became of an entrant's string."""
+    when = "after" if each.is_later else "before"
+    match each.state:
+        case StringState.OPEN:
+            return f"{each.text} (given {when} the commitment)"
+        case StringState.PROMISED:
+            return f"promised, SHA-256 {each.digest}"
+        case StringState.REVEALED:
+            return f"{each.text} (promised, then revealed)"
+        case StringState.KNOWN:
+            return f"{each.text} (promised, but known {when} the commitment: protects nobody)"
+        case StringState.FORGONE:
+            return f"forgone, not in the seed: {each.reason}"
+        case StringState.LATE:
+            return "too late, not in the seed"
+
+
+def say_of_strings(app: App, info: TournamentInfo) -> None:
+    """Say which promises are worth nothing here, as the strings are known or come too late."""
+    for each in info.contributions:
+        if each.state is StringState.KNOWN:
+            app.output.status(
+                f"the string of {each.entrant} was revealed before: it protects nobody here; "
+                "another version can promise another"
+            )
+        elif each.state is StringState.LATE and info.started is None:
+            app.output.status(
+                f"the string of {each.entrant} comes too late: the list is fixed, and it is not "
+                "mixed in"
+            )
 
 
 def commitment_words(info: TournamentInfo) -> str:
@@ -155,13 +209,12 @@ def commitment_words(info: TournamentInfo) -> str:
     return info.commitment if info.is_committed else f"{info.commitment} ({NOT_COMMITTED})"
 
 
-def last_string_words(info: TournamentInfo) -> str:
-    """Return who gave a string last, and what that is worth."""
-    last = max(info.contributions, key=lambda each: each.created)
-    if not last.is_later:
-        return "before the commitment: who drew the secret may have known all strings"
-    latest = [each.entrant for each in info.contributions if each.created == last.created]
-    return f"of {', '.join(latest)}; who gave it and knew the secret could choose the decks by it"
+def _last_string(info: TournamentInfo) -> dict[str, object]:
+    """Return who gave a string in the open last, if that was after the commitment."""
+    later = [each for each in info.contributions if each.is_later]
+    latest = max((each.told or 0 for each in later), default=0)
+    names = ", ".join(each.entrant for each in later if each.told == latest)
+    return {"last string": f"of {names}"} if names else {}
 
 
 def print_mark(output: Output, name: str, *, committed: bool) -> None:
@@ -273,7 +326,17 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
         "secret": info.secret.hex() if info.secret is not None else None,
         "seed": info.seed.hex() if info.seed is not None else None,
         "entropy": [
-            {"entrant": each.entrant, "text": each.text, "later": each.is_later}
+            {
+                "entrant": each.entrant,
+                "state": each.state,
+                "digest": each.digest,
+                "text": each.text,
+                "later": each.is_later,
+                "reason": each.reason,
+            }
             for each in info.contributions
         ],
+        "promises": info.promises,
+        "listed": None if info.listed is None else info.listed.isoformat(),
+        "protection": protection(info.contributions),
     }

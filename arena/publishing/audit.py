@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from arena.entropy import Protection, protection, protection_words
 from arena.errors import NotFoundError
 from arena.formats import ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
@@ -48,7 +49,7 @@ from arena.publishing.documents import (
 )
 from arena.publishing.manifest import GENESIS, MANIFEST, Manifest, json_bytes, link, sum_of
 from arena.publishing.published import (
-    FORMAT,
+    TOURNAMENTS,
     PublishedAttempt,
     PublishedFault,
     PublishedResult,
@@ -57,6 +58,7 @@ from arena.publishing.published import (
     PublishedUsage,
 )
 from arena.publishing.rescheduling import is_endless, rescheduled
+from arena.publishing.strings import check_strings, list_words, unproved_strings
 from arena.recorded import Recorded, read_recorded
 from referee.record import MOST_BYTES, RecordError, header, in_words
 from referee.rules import Rules
@@ -92,6 +94,8 @@ class Audit:
         difference: The first, None if everything agrees.
         proved: What holds, one sentence each, in the order in which it was checked.
         unproved: What nobody can tell from the folder.
+        protection: How far the decks are protected from being chosen, in a sentence; empty unless
+            everything agrees.
         head: The head of the manifest's chain.
         matches: How many records were refereed again.
     """
@@ -99,6 +103,7 @@ class Audit:
     difference: Difference | None
     proved: tuple[str, ...]
     unproved: tuple[str, ...]
+    protection: str
     head: str
     matches: int
 
@@ -113,6 +118,7 @@ def audit(
     *,
     head: str | None = None,
     committed: str | None = None,
+    promises: str | None = None,
     processes: int = 1,
     watch: Callable[[int], None] = lambda _: None,
 ) -> Audit:
@@ -122,6 +128,7 @@ def audit(
         folder: As `arena.publishing.export` writes it.
         head: The head of the manifest as it was published, if it is known from elsewhere.
         committed: The commitment as it was published before the first match, likewise.
+        promises: The hash of commitment and strings, as it was shown before they were revealed.
         processes: How many referee records at once.
         watch: Told how many records were refereed.
 
@@ -132,7 +139,7 @@ def audit(
         raise NotFoundError(
             f"there is no {MANIFEST} in {folder}", "name a folder that arena tournament export made"
         )
-    auditor = _Auditor(folder, head, committed, processes, watch)
+    auditor = _Auditor(folder, head, committed, promises, processes, watch)
     difference = None
     try:
         auditor.check()
@@ -142,6 +149,7 @@ def audit(
         difference=difference,
         proved=tuple(auditor.proved),
         unproved=auditor.unproved() if difference is None else (),
+        protection=auditor.protection() if difference is None else "",
         head=auditor.found_head,
         matches=auditor.refereed,
     )
@@ -154,6 +162,7 @@ class _Auditor:
     folder: Path
     head: str | None
     committed: str | None
+    promises: str | None
     processes: int
     watch: Callable[[int], None]
     proved: list[str] = field(default_factory=list)
@@ -169,7 +178,7 @@ class _Auditor:
         """
         with fitting(MANIFEST):
             self._check_manifest()
-        tournament = self._read(TOURNAMENT, PublishedTournament)
+        tournament = self._read_tournament()
         self._check_settings(tournament)
         self._check_seed(tournament)
         schedule = self._read(SCHEDULE, PublishedSchedule)
@@ -183,7 +192,7 @@ class _Auditor:
 
     def unproved(self) -> tuple[str, ...]:
         """Return what a folder that holds leaves to trust, given what was known from elsewhere."""
-        tournament = self._read(TOURNAMENT, PublishedTournament)
+        tournament = self._read_tournament()
         unproved = [
             "that the programs with these digests are those their authors submitted: they know",
             "times, memory, bytes, dates, reasons, evidence of faults: the organiser noted them",
@@ -191,21 +200,19 @@ class _Auditor:
         ]
         if tournament.seed is None:
             unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
-        if tournament.seed_given:
+        if protection(tournament.strings) is Protection.PROMISED:
+            unproved.append(
+                "that the secret came by chance: nothing depends on it where one promised string "
+                "was honest"
+            )
+        elif tournament.seed_given:
             unproved.append("that the seed came by chance: the organiser chose it")
         else:
             unproved.append(
                 "that the seed came by chance, even if the folder says so: who draws many and "
                 "commits to one has chosen it"
             )
-        if tournament.entropy:
-            unproved.append(
-                "that whoever gave a text for the seed did not know the organiser's secret"
-            )
-            unproved.append(
-                "that each text is of the entrant and the time it is said to be of: who gave it "
-                "knows"
-            )
+        unproved += unproved_strings(tournament, is_noted=self.promises is not None)
         unproved.append(
             "that the settings are those of the beginning, the rating system for one: the "
             "commitment binds the seed alone, and nothing but the head binds the settings"
@@ -220,6 +227,10 @@ class _Auditor:
         if self.head is None:
             unproved.append("that others were given the same folder: compare the head")
         return tuple(unproved)
+
+    def protection(self) -> str:
+        """Say how far the decks of a folder that holds are protected from being chosen."""
+        return protection_words(self._read_tournament().strings)
 
     def _unproved_changes(self, tournament: PublishedTournament) -> Iterator[str]:
         """Name every change of the entrants after the start, and every match that was cancelled."""
@@ -239,7 +250,8 @@ class _Auditor:
 
     def _check_manifest(self) -> None:
         manifest = self._read(MANIFEST, Manifest)
-        compare(MANIFEST, "format", FORMAT, manifest.format)
+        if manifest.format not in TOURNAMENTS:
+            differ(MANIFEST, "format", " or ".join(map(str, TOURNAMENTS)), str(manifest.format))
         listed = {each.path: each for each in manifest.files}
         names = [each.path for each in manifest.files]
         if names != sorted(listed, key=str.encode):
@@ -264,6 +276,9 @@ class _Auditor:
         self.proved.append(
             f"the manifest lists every file as it is: {len(listed)} of them, head {chain}"
         )
+
+    def _read_tournament(self) -> PublishedTournament:
+        return self._read(TOURNAMENT, TOURNAMENTS[self._read(MANIFEST, Manifest).format])
 
     def _walk(self) -> set[str]:
         """Return all files below the folder but the manifest; there must be nothing else."""
@@ -315,7 +330,6 @@ class _Auditor:
     # ------------------------------------------------------------------------------- the settings
 
     def _check_settings(self, tournament: PublishedTournament) -> None:
-        compare(TOURNAMENT, "format", FORMAT, tournament.format)
         with fitting(TOURNAMENT):
             rules = Rules.from_dict(tournament.rules)
             tournament.check()
@@ -335,20 +349,17 @@ class _Auditor:
         if self.committed is not None:
             place = "commitment, as it was published"
             compare(TOURNAMENT, place, self.committed, tournament.commitment)
+        check_strings(tournament, self.promises)
+        words = list_words(tournament)
+        if words is not None:
+            self.proved.append(words)
         if tournament.seed is None:
             return
         due = commitment(bytes.fromhex(tournament.seed))
         compare(TOURNAMENT, "commitment (SHA-256 of the seed)", due, tournament.commitment)
         state = tournament.state
         compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
-        starters = iter(tournament.labels[: tournament.starters])
-        for number, each in enumerate(tournament.entropy):
-            # Each looks on from where the one before was found.
-            if each.entrant not in starters:
-                place = f"entropy[{number}].entrant"
-                expected = "an entrant of the beginning, after the one before it"
-                differ(TOURNAMENT, place, expected, each.entrant)
-        texts = len(tournament.entropy)
+        texts = sum(each.state.is_in_seed for each in tournament.strings)
         whose = "text of 1 entrant" if texts == 1 else f"texts of {texts} entrants"
         mixed = f", with the {whose} mixed in" if texts else ""
         if tournament.seed_given:
@@ -467,12 +478,13 @@ class _Auditor:
         for path in paths:
             if path not in self._sums:
                 differ(path, "", "the record of a match that was played", "nothing")
+        is_mixed = any(each.state.is_in_seed for each in tournament.strings)
         jobs = [
             _Job(
                 folder=self.folder,
                 spec=tournament.spec(each.match, each.seats),
                 seed=seed,
-                commitment=None if tournament.entropy else tournament.commitment,
+                commitment=None if is_mixed else tournament.commitment,
             )
             for each in _done(schedule)
         ]

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
+from arena.entropy import StringState
 from arena.errors import MachineError, RefusedError
 from arena.formats import ChangeKind
 from arena.infos import AttemptInfo, AttemptState, MatchState
@@ -22,14 +23,14 @@ from arena.publishing.published import (
     PublishedAttempt,
     PublishedChange,
     PublishedEntrant,
-    PublishedEntropy,
     PublishedFault,
     PublishedPairing,
     PublishedRating,
     PublishedResult,
     PublishedSchedule,
-    PublishedTournament,
+    PublishedString,
     PublishedUsage,
+    SecondTournament,
 )
 from arena.publishing.rescheduling import rescheduled
 from arena.rankings import pool_of
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.home import Home
-    from arena.infos import TournamentInfo
+    from arena.infos import Contribution, TournamentInfo
     from arena.publishing.holdings import Holding
-    from arena.publishing.published import Value
+    from arena.publishing.published import PublishedTournament, Value
     from arena.recorded import Recorded, RecordedRun
     from arena.store import Store
     from arena.tables import Attempt, Change, FaultRow, Report, Result
@@ -241,7 +242,7 @@ def _tournament(
     home: Home, info: TournamentInfo, changed: Sequence[tuple[Change, str]]
 ) -> PublishedTournament:
     rating, system = rating_of(home, pool_of(info))
-    return PublishedTournament(
+    return SecondTournament(
         engine=version("bura-arena"),
         name=info.name,
         created=info.created.isoformat(),
@@ -275,13 +276,26 @@ def _tournament(
         starters=info.first_entrants,
         rating=PublishedRating(system=rating, parameters=asdict(cast("Any", system))),
         changes=tuple(_change(change, label) for change, label in changed),
-        entropy=tuple(
-            PublishedEntropy(entrant=each.entrant, text=each.text, is_later=each.is_later)
-            for each in info.contributions
-        ),
+        entropy=tuple(_string(each) for each in info.contributions),
         commitment=info.commitment,
         seed=None if info.secret is None else info.secret.hex(),
         seed_given=info.seed_given,
+        listed=None if info.listed is None else info.listed.isoformat(),
+        promises=info.promises,
+    )
+
+
+def _string(each: Contribution) -> PublishedString:
+    # Nothing follows from what came too late, so that nobody could check its digest.
+    is_listed = each.state is not StringState.LATE
+    return PublishedString(
+        entrant=each.entrant,
+        state=each.state,
+        digest=each.digest if is_listed else None,
+        text=each.text,
+        is_later=each.is_later,
+        reason=each.reason,
+        forgone=None if each.forgone is None else each.forgone.isoformat(),
     )
 
 

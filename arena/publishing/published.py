@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
+from arena.entropy import StringState, digest_of, seed_of_strings
 from arena.formats import ChangeKind, Partners
 from arena.infos import AttemptState, MatchState, Seeding, TournamentState
 from arena.reasons import ReasonKind
@@ -19,9 +20,9 @@ from arena.statistics.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
 from referee.score_text import read_score
-from referee.shuffle import SEED_BYTES, mixed_seed
+from referee.shuffle import SEED_BYTES
 
-FORMAT = 1
+FORMAT: Final = 2
 """Version of the form of exported folders."""
 
 MOST = 1_000_000
@@ -79,7 +80,7 @@ class PublishedEntrant(Value):
 
 
 class PublishedEntropy(Value):
-    """A text that an entrant had mixed into the seed.
+    """A text that an entrant had mixed into the seed, as the first form tells it.
 
     `is_later` says that it was submitted after the commitment was published.
     """
@@ -87,6 +88,24 @@ class PublishedEntropy(Value):
     entrant: str
     text: str
     is_later: bool
+
+
+class PublishedString(Value):
+    """An entrant's string, and what became of it.
+
+    `digest` is its SHA-256, null if it came too late for the list, and `text` is null unless it is
+    in the seed. `is_later` says of one that was given in the open, or known, that this was after
+    the commitment was published; it is null of all others. `reason` says why one was not waited
+    for, `forgone` since when.
+    """
+
+    entrant: str
+    state: StringState
+    digest: Hash | None
+    text: str | None
+    is_later: bool | None
+    reason: str
+    forgone: Time | None
 
 
 class PublishedChange(Value):
@@ -116,12 +135,12 @@ class PublishedTournament(Value):
     """The settings of a tournament, fixed when it was made, and its seed once it is revealed.
 
     `entrants` are all there ever were, those of the beginning first: `starters` counts these.
-    `seed` is what was committed to; `entropy` is mixed into it. `stopped` is when the organiser
-    ended it before its schedule was played, `frozen` whether nobody could enter late. Times are in
-    ISO 8601.
+    `seed` is what was committed to; what `strings` tells is mixed into it. `stopped` is when the
+    organiser ended it before its schedule was played, `frozen` whether nobody could enter late.
+    Times are in ISO 8601.
     """
 
-    format: int = FORMAT
+    format: int
     engine: str
     name: str
     created: Time
@@ -146,10 +165,15 @@ class PublishedTournament(Value):
     starters: Count
     changes: tuple[PublishedChange, ...]
     rating: PublishedRating
-    entropy: tuple[PublishedEntropy, ...]
+    entropy: tuple[Value, ...]
     commitment: Hash
     seed: Hash | None
     seed_given: bool
+
+    @property
+    def strings(self) -> tuple[PublishedString, ...]:
+        """What became of the entrants' strings."""
+        raise NotImplementedError
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -161,10 +185,7 @@ class PublishedTournament(Value):
         """The seed from which every deck and lot follows; None until it is revealed."""
         if self.seed is None:
             return None
-        secret = bytes.fromhex(self.seed)
-        if not self.entropy:
-            return secret
-        return mixed_seed(secret, [each.text.encode() for each in self.entropy])
+        return seed_of_strings(bytes.fromhex(self.seed), self.strings)
 
     def spec(self, number: int, seats: tuple[int, ...]) -> MatchSpec:
         """Return what a match of these entrants has to be, under a seed of zeros if it is secret.
@@ -201,6 +222,51 @@ class PublishedTournament(Value):
             tables=self.tables,
             time_control=self.time_control,
         )
+
+
+class FirstTournament(PublishedTournament):
+    """A tournament as the first form of folders tells it."""
+
+    format: Literal[1]
+    entropy: tuple[PublishedEntropy, ...]
+
+    @property
+    def strings(self) -> tuple[PublishedString, ...]:
+        """The texts in the seed, all of them given in the open."""
+        return tuple(
+            PublishedString(
+                entrant=each.entrant,
+                state=StringState.OPEN,
+                digest=digest_of(each.text),
+                text=each.text,
+                is_later=each.is_later,
+                reason="",
+                forgone=None,
+            )
+            for each in self.entropy
+        )
+
+
+class SecondTournament(PublishedTournament):
+    """A tournament as folders tell it now.
+
+    `listed` is when the list of the strings was fixed, and `promises` the SHA-256 of it and of the
+    commitment.
+    """
+
+    format: Literal[2] = FORMAT
+    entropy: tuple[PublishedString, ...]
+    listed: Time | None
+    promises: Hash
+
+    @property
+    def strings(self) -> tuple[PublishedString, ...]:
+        """What became of the entrants' strings."""
+        return self.entropy
+
+
+TOURNAMENTS: dict[int, type[PublishedTournament]] = {1: FirstTournament, FORMAT: SecondTournament}
+"""How a tournament is told, by the version of the form of its folder."""
 
 
 class PublishedPairing(Value):

@@ -1,5 +1,5 @@
 // A check of an exported folder, written from docs/export.md and docs/shuffle.md: the manifest and its
-// chain, the commitment, and every deck in every record.
+// chain, the commitment, the promised strings, and every deck in every record.
 //
 //   node export.mjs DIR   prints {"head": hex, "decks": how many were right} or fails with what is not;
 //                         of an unfinished tournament, whose seed is secret, the manifest alone
@@ -27,12 +27,18 @@ for (const { path, size, sha256: listed, chain: link } of manifest.files) {
 }
 expect("head", chain, manifest.head);
 
-const { seed: secret, commitment, entropy } = document("tournament.json");
+const { seed: secret, commitment, entropy, promises } = document("tournament.json");
+const kinds = { open: "open", promised: "promised", revealed: "promised", known: "known", forgone: "promised" };
+const listed = entropy.filter(({ state }) => state in kinds);
+const strings = listed.map(({ entrant, state, digest }) => [entrant, kinds[state], digest]);
+expect("promises", answers.promises({ commitment, strings }), promises);
+const told = listed.filter(({ text }) => text !== null);
+for (const { entrant, text, digest } of told) expect(`string of ${entrant}`, hex(Buffer.from(text, "utf8")), digest);
 let seed = null;
 if (secret !== null) {
   expect("commitment", answers.commitments({ seed: secret }), commitment);
-  const texts = entropy.map(({ text }) => text);
-  seed = texts.length === 0 ? secret : answers.mixed({ secret, entropy: texts });
+  const texts = (isOpen) => told.filter(({ state }) => (state === "open") === isOpen).map(({ text }) => text);
+  seed = told.length === 0 ? secret : answers.mixed({ secret, entropy: texts(true), promised: texts(false) });
 }
 
 const shown = (card) => "6789JQKTA"[card % 9] + "CDHS"[Math.floor(card / 9)];

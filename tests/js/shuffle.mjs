@@ -8,8 +8,9 @@
 //   integers    {seed, purpose, match, deal, below}   -> an integer below each
 //   decks       {seed, match, deal, cards, attempt}   -> cards as numbers
 //   orders      {seed, match, leg, n}                 -> numbers of decks
-//   mixed       {secret, entropy}                     -> hex
-// Seeds are hex, entropy is text.
+//   mixed       {secret, entropy, promised}           -> hex
+//   promises    {commitment, strings}                 -> hex
+// Seeds are hex, entropy is text, a string is [entrant, kind, digest].
 import { createHash, createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -84,11 +85,19 @@ export const answers = {
   orders: ({ seed, match, leg, n }) =>
     new Stream(seed, "order", match, leg).shuffled([...Array(n).keys()]),
 
-  mixed({ secret, entropy }) {
-    const digests = entropy.map((text) => sha256(Buffer.from(text, "utf8")));
+  mixed({ secret, entropy, promised = [] }) {
+    const texts = [...entropy, ...promised.map((text) => `bura-arena/1/promised/${text}`)];
+    const digests = texts.map((text) => sha256(Buffer.from(text, "utf8")));
     digests.sort(Buffer.compare);
     const message = Buffer.concat([Buffer.from("bura-arena/1/mix"), ...digests]);
     return createHmac("sha256", Buffer.from(secret, "hex")).update(message).digest("hex");
+  },
+
+  promises({ commitment, strings }) {
+    const lines = strings.map((words) => Buffer.from(`${words.join(" ")}\n`, "utf8"));
+    lines.sort(Buffer.compare);
+    const head = Buffer.from(`bura-arena/1/promises ${commitment}\n`, "utf8");
+    return sha256(Buffer.concat([head, ...lines])).toString("hex");
   },
 };
 
