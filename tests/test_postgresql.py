@@ -22,6 +22,7 @@ from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, rep
 from arena import ledger, queries, rulebook, tournament
 from arena.cli import main
 from arena.databases.urls import without_secrets
+from arena.doctor import _database
 from arena.errors import ENVIRONMENT, USAGE, ArenaError, BusyStoreError, RefusedError, StoreError
 from arena.home import DATABASE_VARIABLE, HOME_VARIABLE, Home
 from arena.infos import TournamentState
@@ -30,6 +31,7 @@ from arena.publishing.audit import audit
 from arena.publishing.export import export
 from arena.recovery import stale
 from arena.rulebook import save
+from arena.sandbox.host import Level
 from arena.store import Store, describe
 from arena.tables import Attempt, Bot, Match, Tournament
 from arena.tournament import StopFlag
@@ -631,3 +633,14 @@ def test_arena_that_is_not_begun_is_not_made_by_a_question(
     assert "there is no arena" in capsys.readouterr().err
     assert "PostgreSQL" in describe(home)
     assert not home.path.exists()
+
+
+def test_doctor_says_which_database_is_used(home: Home, cluster: Cluster) -> None:
+    """Its version and place are told, or why it cannot be used."""
+    found = _database(home)
+    assert (found.check, found.level) == ("database", Level.OK)
+    assert found.text.startswith("PostgreSQL")
+    assert found.text.endswith(f"at {home.server}; no arena is begun there")
+    missing = _database(Home(home.path, cluster.url("nowhere")))
+    assert (missing.level, "there is no database" in missing.text) == (Level.ERROR, True)
+    assert _database(Home(home.path)).text.startswith("SQLite")
