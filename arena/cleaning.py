@@ -148,7 +148,7 @@ def _remove_names(sandbox: ContainerSandbox, names: Iterable[str]) -> None:
 
 
 def _known_images(home: Home) -> frozenset[str]:
-    if not home.database.exists():
+    if not home.is_begun:
         return frozenset()
     with Store.open(home) as store, store.read() as session:
         wanted = select(BotVersion.digest).where(BotVersion.kind == IMAGE)
@@ -183,7 +183,7 @@ def _age(path: Path) -> float:
 
 
 def _files(home: Home) -> list[Leftover]:
-    if not home.database.exists():
+    if not home.is_begun:
         return []
     with ExitStack() as stack:
         try:

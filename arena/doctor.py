@@ -17,6 +17,7 @@ from arena.sandbox import BotSource, EngineMissingError
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.host import Finding, Host, Level
 from arena.sandbox.slots import plan_slots, usable_cores
+from arena.store import describe
 from referee.players import PlatformError
 from referee.results import ClockUsage, Entrant, MatchSpec, TimeControl
 from referee.shuffle import new_seed
@@ -37,7 +38,7 @@ USUAL_P50_US, USUAL_P99_US = 2_000, 10_000
 def examine(
     home: Home, *, probe: bool = True, say: Callable[[str], None] = lambda _: None
 ) -> Iterator[Finding]:
-    """Check the machine, the engine, its limits, the way to bots, and what dead runs left.
+    """Check the machine, engine and database, limits, the way to bots, and what dead runs left.
 
     Args:
         home: The arena, which need not exist.
@@ -52,6 +53,7 @@ def examine(
         yield Finding("engine", Level.OK, f"answers at {where}")
     except EngineMissingError as error:
         yield Finding("engine", Level.ERROR, error.message, error.hint)
+    yield _database(home)
     try:
         if sandbox is not None:
             yield from _containers(sandbox, probe=probe, say=say)
@@ -146,6 +148,14 @@ def _overhead(usage: ClockUsage) -> Finding:
         f"{text}: slower than the usual {USUAL_P50_US // 1000} and {USUAL_P99_US // 1000} ms",
         "see what else runs on this machine, and give bots more time with --move-time",
     )
+
+
+def _database(home: Home) -> Finding:
+    try:
+        begun = "" if home.is_begun else "; no arena is begun there"
+        return Finding("database", Level.OK, f"{describe(home)}{begun}")
+    except ArenaError as error:
+        return Finding("database", Level.ERROR, error.message, error.hint)
 
 
 def _leftovers(home: Home, sandbox: ContainerSandbox | None) -> Iterator[Finding]:

@@ -50,6 +50,10 @@ class StoreError(MachineError):
     """The database could not be read or written."""
 
 
+class BusyStoreError(StoreError):
+    """Another process held the database for too long."""
+
+
 FROM_RECORDS = frozenset({"result", "fault"})
 """Tables whose rows follow from the records of matches."""
 

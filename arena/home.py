@@ -1,25 +1,43 @@
 """Where an arena keeps its data: one folder with database, records, logs and bots."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.errors import MachineError
 
 HOME_VARIABLE = "ARENA_HOME"
+DATABASE_VARIABLE = "ARENA_DATABASE"
 DEFAULT_HOME = Path(".arena")
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder of an arena and the fixed places in it."""
+    """The folder of an arena and the fixed places in it.
+
+    Attributes:
+        path: The folder.
+        server: The URL of the PostgreSQL database that is used instead of a file in the folder;
+            empty if none is. It may hold a password.
+    """
 
     path: Path
+    server: str = field(default="", repr=False)
 
     @property
     def database(self) -> Path:
-        """The SQLite file."""
+        """The SQLite file; it is there only if no other database is used."""
         return self.path / "arena.db"
+
+    @property
+    def identity(self) -> Path:
+        """What a database elsewhere knows this folder by; it is there only if one is used."""
+        return self.path / "arena.id"
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether there is an arena here, whatever its database is."""
+        return self.database.exists() or self.identity.exists()
 
     @property
     def records(self) -> Path:
@@ -57,6 +75,15 @@ class Home:
             ) from error
 
 
-def find_home(given: Path | None = None) -> Home:
-    """Return the arena's folder: the given one, else `ARENA_HOME`, else `./.arena`."""
-    return Home((given or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)).absolute())
+def find_home(given: Path | None = None, server: str | None = None) -> Home:
+    """Return where the arena's data is.
+
+    Args:
+        given: Its folder; else `ARENA_HOME` names it, else it is `./.arena`.
+        server: The URL of its database; else `ARENA_DATABASE` holds it, else it is a file in the
+            folder.
+    """
+    folder = given or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+    if server is None:
+        server = os.environ.get(DATABASE_VARIABLE, "")
+    return Home(folder.absolute(), server)

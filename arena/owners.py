@@ -2,6 +2,10 @@
 
 A process id can be used again, a lease runs on after its owner's death, but a file lock ends with
 the process: so the next run knows at once which matches to take back.
+
+Only the machine that took a lock can be relied upon to see it. Where the database is elsewhere,
+more machines may share the folder: then nothing is known here of the others' owners, and their
+matches are free when their leases run out.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from arena.home import Home
 
 _SUFFIX = ".lock"
+_DRAFT = ".draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ def ownership(home: Home) -> Iterator[Owner]:
     """Be an owner while the context lasts, or until the process dies."""
     owner = Owner(uuid.uuid4().hex, host_id())
     # Locked under another name first: a lock file that can be found is a lock that is held.
-    draft = home.owners / f"{owner.boot}.draft"
-    path = home.owners / f"{owner.boot}{_SUFFIX}"
+    path = _lock_of(home, owner.boot)
+    draft = path.with_suffix(_DRAFT)
     with draft.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         draft.replace(path)
@@ -61,7 +66,7 @@ def dead_owners(home: Home) -> frozenset[str]:
 
 def lives(home: Home, boot: str) -> bool:
     """Tell whether a driver runs on this machine."""
-    return _is_held(home.owners / f"{boot}{_SUFFIX}")
+    return _is_held(_lock_of(home, boot))
 
 
 def was_left(home: Home) -> bool:
@@ -70,12 +75,28 @@ def was_left(home: Home) -> bool:
     return bool(locks) and not any(map(_is_held, locks))
 
 
+def _ending(home: Home) -> str:
+    """Return how the names of locks end that this machine can judge."""
+    return f"@{host_id()}{_SUFFIX}" if home.server else _SUFFIX
+
+
+def _lock_of(home: Home, boot: str) -> Path:
+    return home.owners / f"{boot}{_ending(home)}"
+
+
+def drafts(home: Home) -> list[Path]:
+    """Return what owners of this machine left that died before they held their locks."""
+    ending = _ending(home).removesuffix(_SUFFIX) + _DRAFT
+    return [path for path in home.owners.glob(f"*{_DRAFT}") if path.name.endswith(ending)]
+
+
 def _boot(path: Path) -> str:
-    return path.name.removesuffix(_SUFFIX)
+    return path.name.removesuffix(_SUFFIX).partition("@")[0]
 
 
 def _locks(home: Home) -> list[Path]:
-    return list(home.owners.glob(f"*{_SUFFIX}"))
+    ending = _ending(home)
+    return [path for path in home.owners.glob(f"*{_SUFFIX}") if path.name.endswith(ending)]
 
 
 def _is_held(path: Path) -> bool:

@@ -319,7 +319,7 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
 
 def _submitted(home: Home, word: str) -> BotVersionInfo | None:
     # What can only be a path needs no arena that can be opened.
-    if word.startswith(PATH_BEGINS) or not home.database.exists():
+    if word.startswith(PATH_BEGINS) or not home.is_begun:
         return None
     with reading(home) as store:
         try:
@@ -329,7 +329,7 @@ def _submitted(home: Home, word: str) -> BotVersionInfo | None:
 
 
 def _submitted_names(home: Home) -> list[str]:
-    if not home.database.exists():
+    if not home.is_begun:
         return []
     with reading(home) as store:
         return [bot.name for bot in queries.bots(store)]

@@ -72,8 +72,10 @@ PROCESS = "process"
 def bots(store: Store) -> tuple[BotInfo, ...]:
     """Return all bots by name."""
     with store.read() as session:
-        rows = session.exec(select(Bot).order_by(col(Bot.folded))).all()
-        return tuple(_bot_info(session, store.home, row) for row in rows)
+        rows = session.exec(select(Bot)).all()
+        # Databases order texts by the customs of a language.
+        ordered = sorted(rows, key=lambda row: row.folded)
+        return tuple(_bot_info(session, store.home, row) for row in ordered)
 
 
 def bot(store: Store, name: str) -> BotInfo:

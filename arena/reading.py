@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -31,7 +31,7 @@ PAUSE_SECONDS = 0.1
 class _CopiedHome(Home):
     """A home that cannot be written, and a copy of its database in another folder."""
 
-    folder: Path
+    folder: Path = field(kw_only=True)
 
     @property
     def database(self) -> Path:
@@ -74,14 +74,14 @@ def reading(home: Home) -> Iterator[Store]:
     Raises:
         StoreError: It cannot be read.
     """
-    is_there = home.database.exists()
-    if is_there and may_write(home):
+    is_file = home.database.exists()
+    if (home.is_begun and (home.server or not is_file)) or (is_file and may_write(home)):
         with Store.open(home) as store:
             yield store
         return
     with tempfile.TemporaryDirectory(prefix="bura-read-") as folder:
-        copied = _CopiedHome(home.path, Path(folder))
-        if is_there:
+        copied = _CopiedHome(home.path, folder=Path(folder))
+        if is_file:
             _copy(home.database, copied.database)
         with ReadingStore.open(copied) as store:
             yield store

@@ -13,7 +13,7 @@ from sqlmodel import col, select
 from arena import ledger
 from arena.errors import ENVIRONMENT, RefusedError
 from arena.infos import AttemptState
-from arena.owners import dead_owners, live_owners
+from arena.owners import dead_owners, drafts, host_id, live_owners
 from arena.tables import Attempt, Match, Tournament
 from arena.workers import GRACE_SECONDS
 
@@ -81,8 +81,9 @@ def stale(store: Store) -> list[Path]:
     To be called alone: a match that is being played has a record that no result names yet.
     """
     home = store.home
-    kept = {folder for folder, state in _attempts(store) if state is AttemptState.RECORDED}
-    known = {folder for folder, state in _attempts(store) if state in _WITH_LOGS}
+    attempts = _attempts(store)
+    kept = {folder for folder, state, is_elsewhere in attempts if state in _KEPT or is_elsewhere}
+    known = {folder for folder, state, _ in attempts if state in _WITH_LOGS}
     with store.read() as session:
         tournaments = session.exec(select(Tournament.name)).all()
     found = [
@@ -93,10 +94,11 @@ def stale(store: Store) -> list[Path]:
         if folder.relative_to(root).as_posix() not in wanted
     ]
     found += home.bots.glob("*.part")
-    found += home.owners.glob("*.draft")
+    found += drafts(home)
     return found
 
 
+_KEPT = frozenset({AttemptState.RECORDED})
 _WITH_LOGS = frozenset({AttemptState.RECORDED, AttemptState.VOID, AttemptState.LEASED})
 
 
@@ -105,17 +107,27 @@ def attempt_folder(tournament: str, number: int, attempt: int) -> str:
     return f"{tournament}/{number}/{attempt}"
 
 
-def _attempts(store: Store) -> list[tuple[str, AttemptState]]:
+def _attempts(store: Store) -> list[tuple[str, AttemptState, bool]]:
+    """Return the folder of each attempt, its state, and whether another machine may play it."""
     with store.read() as session:
         rows = session.exec(
-            select(Tournament.name, Match.number, Attempt.number, Attempt.state)
+            select(Tournament.name, Match.number, Attempt)
             .join(Match, col(Match.tournament_id) == Tournament.id)
             .join(Attempt, col(Attempt.match_id) == Match.id)
         ).all()
-    return [
-        (attempt_folder(name, number, attempt), AttemptState(state))
-        for name, number, attempt, state in rows
-    ]
+        return [
+            (
+                attempt_folder(name, number, attempt.number),
+                AttemptState(attempt.state),
+                _is_elsewhere(store.home, attempt),
+            )
+            for name, number, attempt in rows
+        ]
+
+
+def _is_elsewhere(home: Home, attempt: Attempt) -> bool:
+    is_shared = bool(home.server)
+    return is_shared and attempt.state == AttemptState.LEASED and attempt.host != host_id()
 
 
 def remove(path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlmodel import col, select
+from sqlmodel import select
 
 from arena.bots import check_name
 from arena.damage import row_of
@@ -179,8 +179,9 @@ def save(store: Store, name: str, variant: str, rules: Rules) -> SavedRulesInfo:
 def saved(store: Store) -> tuple[SavedRulesInfo, ...]:
     """Return all saved rules by name."""
     with store.read() as session:
-        rows = session.exec(select(SavedRules).order_by(col(SavedRules.folded))).all()
-        return tuple(map(_info, rows))
+        rows = session.exec(select(SavedRules)).all()
+        # Databases order texts by the customs of a language.
+        return tuple(map(_info, sorted(rows, key=lambda row: row.folded)))
 
 
 def remove(store: Store, name: str) -> str:
@@ -209,7 +210,7 @@ def _named(home: Home, name: str) -> tuple[str, Rules]:
     if name in VARIANTS:
         return name, VARIANTS[name]
     known = list(VARIANTS)
-    if home.database.exists():
+    if home.is_begun:
         with reading(home) as store, store.read() as session:
             row = _row(session, name)
             if row is not None:

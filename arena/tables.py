@@ -7,6 +7,14 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKeyConstraint, Index,
 from sqlmodel import Field, SQLModel
 
 
+class Folder(SQLModel, table=True):
+    """The folder that a database elsewhere tells of; a file tells of the one it lies in."""
+
+    __tablename__ = "folder"
+
+    id: str = Field(primary_key=True)
+
+
 class Bot(SQLModel, table=True):
     """A name under which versions are submitted, unique without regard to case."""
 
@@ -72,10 +80,10 @@ class Tournament(SQLModel, table=True):
     decks: int
     match_format: str
     tables: int
-    move_time_ms: int
-    bank_ms: int
-    increment_ms: int
-    startup_ms: int
+    move_time_ms: int = Field(sa_type=BigInteger)
+    bank_ms: int = Field(sa_type=BigInteger)
+    increment_ms: int = Field(sa_type=BigInteger)
+    startup_ms: int = Field(sa_type=BigInteger)
     sandbox: str
     seed: str
     seed_given: bool

@@ -1,15 +1,22 @@
-"""What tests need from the machine: an engine, Node.js; absent, they are skipped or fail."""
+"""What tests need from the machine: engines, Node.js; absent, they are skipped or fail."""
 
 from __future__ import annotations
 
 import functools
 import os
 import shutil
+from typing import TYPE_CHECKING
 
 import pytest
+from clusters import Cluster, missing_postgresql
 
+from arena.home import DATABASE_VARIABLE, Home
 from arena.sandbox import SandboxError
 from arena.sandbox.container import Engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @functools.cache
@@ -30,7 +37,11 @@ def _missing_node() -> str:
 _NEEDS = {
     "docker": (_missing_engine, "BURA_REQUIRE_DOCKER"),
     "node": (_missing_node, "BURA_REQUIRE_NODE"),
+    "postgresql": (functools.cache(missing_postgresql), "BURA_REQUIRE_POSTGRESQL"),
 }
+
+SQLITE = "sqlite"
+POSTGRESQL = "postgresql"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -41,3 +52,46 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.fail(f"{variable}=1, but {reason}", pytrace=False)
         if reason:
             pytest.skip(reason)
+
+
+def pytest_configure() -> None:
+    """Keep the tests off a database that the environment names."""
+    os.environ.pop(DATABASE_VARIABLE, None)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """A server of PostgreSQL; databases in it are made by whoever wants one."""
+    made = Cluster()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.remove()
+
+
+EITHER = [SQLITE, pytest.param(POSTGRESQL, marks=pytest.mark.postgresql)]
+
+
+@pytest.fixture(params=EITHER)
+def either_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
+    """A home that does not exist yet, with a database of each kind in turn."""
+    yield from _homes(request, tmp_path, Cluster.migrated)
+
+
+@pytest.fixture(params=EITHER)
+def empty_home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
+    """The same before anybody has made tables."""
+    yield from _homes(request, tmp_path, Cluster.empty)
+
+
+def _homes(
+    request: pytest.FixtureRequest, folder: Path, make: Callable[[Cluster], str]
+) -> Iterator[Home]:
+    if request.param == SQLITE:
+        yield Home(folder / "home")
+        return
+    server: Cluster = request.getfixturevalue("cluster")
+    url = make(server)
+    yield Home(folder / "home", url)
+    server.drop(url)

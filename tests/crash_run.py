@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from arena import planning, queries, steps, tournament
-from arena.home import Home
+from arena.home import find_home
 from arena.infos import MatchInfo
 from arena.ratings import find_rating, fold
 from arena.sandbox.container import Engine
@@ -100,7 +100,7 @@ def standings(store: Store) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    with Store.open(Home(HOME)) as store, StopFlag().signals() as stop:
+    with Store.open(find_home(HOME)) as store, StopFlag().signals() as stop:
         report = tournament.run(store, "cup", progress=Quiet(), stop=stop)
         print(json.dumps(standings(store), sort_keys=True))
     sys.exit(report.exit_code)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from arena.infos import MatchInfo
     from arena.jobs import MatchDescription
     from arena.publishing.export import Exported
+    from arena.workers import Play
     from referee.players import Turn, Update
     from referee.results import MatchSpec
 
@@ -86,6 +87,17 @@ def play(job: MatchDescription, _beat: Callable[[], None]) -> Played:
         result = with_faults(spec)
     else:
         result = play_match(spec, [by_view] * spec.seats)
+    return stored(job, result)
+
+
+def play_timed(job: MatchDescription, _beat: Callable[[], None]) -> Played:
+    """Play a match of two in which times repeat too, with faults."""
+    return stored(job, with_faults(job.spec))
+
+
+def stored(job: MatchDescription, result: MatchResult) -> Played:
+    """Write the record of a match and tell what is stored of it."""
+    spec = job.spec
     path, sha256 = _write_record(job, result)
     report = MatchReport(
         result=result, record=path, record_sha256=sha256, milliseconds=7, reports=()
@@ -116,9 +128,12 @@ def make_store(
     names: Iterable[str] = ("anna", "boris", "clara"),
     with_entropy: Collection[str] = (),
     with_promise: Collection[str] = (),
+    *,
+    server: str = "",
+    clock: Callable[[], float] | None = None,
 ) -> Store:
     """Open a store with bots that are plain folders, some with a text for the seed or a promise."""
-    store = Store.open(Home(folder / "home"))
+    store = Store.open(Home(folder / "home", server), clock=clock)
     for name in names:
         source = folder / name
         source.mkdir(parents=True)
@@ -148,7 +163,7 @@ def make_tournament(store: Store, name: str = "cup", **options: Any) -> None:
     tournament.create(store, TournamentOptions(name=name, **{**defaults, **options}))
 
 
-def run(store: Store, name: str = "cup") -> None:
+def run(store: Store, name: str = "cup", play: Play = play) -> None:
     """Play all matches."""
     report = tournament.run(store, name, progress=Nobody(), stop=StopFlag(), play=play)
     assert report.exit_code == 0

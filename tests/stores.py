@@ -1,8 +1,12 @@
 """Stores for tests: a home in a temporary folder, bots and a tournament in it."""
 
 import json
+import os
+import signal
 from collections.abc import Sequence
 from fractions import Fraction
+
+from sqlalchemy import Engine, event
 
 from arena.formats import Pairing, Schedule
 from arena.home import Home
@@ -18,6 +22,25 @@ from referee.rules import Rules
 
 OWNER = Owner("boot-1", "here")
 OTHER = Owner("boot-2", "here")
+
+
+def die_before(statements: int) -> None:
+    """Kill this process before so many statements have been carried out, by whatever database."""
+    left = statements
+
+    def count(*_args: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(Engine, "before_cursor_execute", count)
+
+
+def open_and_die(home: Home, statements: int) -> None:
+    """Open a database, and so bring it up to date, but die before so many statements."""
+    die_before(statements)
+    Store.open(home).close()
 
 
 class Hours:

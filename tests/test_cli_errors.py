@@ -64,7 +64,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
             ),
         ),
         (["tournament", "rnu"], "No such command 'rnu'; did you mean 'run'?"),
-        (["play", "--tabels", "1"], "No such option '--tabels'; did you mean '--tables'?"),
+        (["play", "--dekcs", "1"], "No such option '--dekcs'; did you mean '--decks'?"),
         (["play", "--sede", "1"], "No such option '--sede'; did you mean '--decks', '--seed'?"),
         (["match"], "arena match needs a command: list, record, show;"),
     ],

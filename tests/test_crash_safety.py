@@ -14,25 +14,25 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import Engine, create_engine, delete, event, update
+from sqlalchemy import create_engine, delete, update
 from sqlmodel import select
-from stores import OTHER, OWNER, add_tournament, lease, report, result
+from stores import OTHER, OWNER, add_tournament, lease, open_and_die, report, result
 
 from arena import bots, queries, tournament
+from arena.databases.sqlite import set_up
 from arena.driver import _WAIT_SECONDS
 from arena.errors import StoreError
-from arena.home import Home
+from arena.home import DATABASE_VARIABLE, Home
 from arena.infos import AttemptState, MatchState
 from arena.ledger import MAX_VOIDS, claim, finish, release, void
 from arena.migrations import known_revisions, upgrade
 from arena.owners import Owner, host_id, ownership
 from arena.rankings import tournament_table
-from arena.store import REVISION, Store, _set_up
+from arena.store import REVISION, Store
 from arena.tables import Bot, Match, Result
 from arena.tournament import StopFlag, TournamentOptions
 from referee.record import read_record
@@ -42,6 +42,7 @@ from referee.rules import Rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.queues import Queue
+    from pathlib import Path
 
 CAP = 120.0
 CLAIMERS = 20
@@ -54,15 +55,9 @@ OLD = tuple(revision for revision in sorted(known_revisions()) if revision != RE
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    """A home that does not exist yet."""
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def store(home: Home) -> Iterator[Store]:
-    """A new store."""
-    with Store.open(home) as opened:
+def store(either_home: Home) -> Iterator[Store]:
+    """A new store, with a database of each kind in turn."""
+    with Store.open(either_home) as opened:
         yield opened
 
 
@@ -91,9 +86,9 @@ class _Claimer:
     waits: tuple[float, ...]
 
 
-def _claim_and_give_back(path: str, boot: str, wins: int, results: Queue[_Claimer]) -> None:
+def _claim_and_give_back(home: Home, wins: int, boot: str, results: Queue[_Claimer]) -> None:
     won, waits = 0, []
-    with Store.open(Home(Path(path))) as store:
+    with Store.open(home) as store:
         while queries.match_info(store, "cup", 1).attempt < wins:
             began = time.monotonic()
             held = claim(store, 1, Owner(boot, "here"), hard_seconds=3600, lease_seconds=3600)
@@ -108,16 +103,25 @@ def _claim_and_give_back(path: str, boot: str, wins: int, results: Queue[_Claime
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("wins", [1_000, 10_000])
+@pytest.mark.parametrize(
+    ("either_home", "wins"),
+    [
+        ("sqlite", 1_000),
+        ("sqlite", 10_000),
+        # A server of PostgreSQL is as many processes again.
+        pytest.param("postgresql", 250, marks=pytest.mark.postgresql),
+    ],
+    indirect=["either_home"],
+)
 def test_many_processes_that_claim_one_match_win_in_turn(
-    home: Home, wins: int, capsys: pytest.CaptureFixture[str]
+    either_home: Home, wins: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each claim is won by exactly one, nobody is told of a busy database, and nobody starves."""
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         add_tournament(store)
     results: Queue[_Claimer] = FORK.Queue()
     claimers = [
-        FORK.Process(target=_claim_and_give_back, args=(str(home.path), f"boot-{n}", wins, results))
+        FORK.Process(target=_claim_and_give_back, args=(either_home, wins, f"boot-{n}", results))
         for n in range(CLAIMERS)
     ]
     for each in claimers:
@@ -126,7 +130,7 @@ def test_many_processes_that_claim_one_match_win_in_turn(
     for each in claimers:
         each.join(CAP)
         assert each.exitcode == 0
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         attempts = queries.match(store, "cup", 1).attempts
     assert sum(one.won for one in found) == len(attempts) >= wins
     assert [attempt.number for attempt in attempts] == list(range(1, len(attempts) + 1))
@@ -141,9 +145,9 @@ def test_many_processes_that_claim_one_match_win_in_turn(
     assert max(waits) < SLOWEST
 
 
-def test_readers_pass_a_writer_and_writers_queue(home: Home) -> None:
+def test_readers_pass_a_writer_and_writers_queue(either_home: Home) -> None:
     """While one holds the database, ten readers are through; four writers follow, none fails."""
-    with Store.open(home) as store:
+    with Store.open(either_home) as store:
         holding, release_writer = threading.Event(), threading.Event()
         failures: list[StoreError] = []
 
@@ -317,19 +321,6 @@ def revision_of(path: Path) -> str:
         connection.close()
 
 
-def _open_and_die(path: str, statements: int) -> None:
-    left = statements
-
-    def count(*_args: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(Engine, "before_cursor_execute", count)
-    Store.open(Home(Path(path))).close()
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("revision", OLD)
 def test_upgrade_killed_at_any_statement_is_all_or_nothing(tmp_path: Path, revision: str) -> None:
@@ -339,7 +330,7 @@ def test_upgrade_killed_at_any_statement_is_all_or_nothing(tmp_path: Path, revis
         home = Home(tmp_path / str(statements))
         old_database(home, revision)
         before = rows_of(home.database)
-        process = FORK.Process(target=_open_and_die, args=(str(home.path), statements))
+        process = FORK.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(CAP)
         found.add(revision_of(home.database))
@@ -369,7 +360,7 @@ def test_folder_that_processes_cannot_share_is_refused() -> None:
             return ("delete",)
 
     with pytest.raises(StoreError, match="keep the arena's folder on a local disk"):
-        _set_up(Shared(), None)
+        set_up(Shared(), None)
 
 
 # ------------------------------------------------------------------------------------------ tables
@@ -422,11 +413,11 @@ def test_match_that_never_counted_leaves_no_trace_in_the_table(store: Store) -> 
 
 COMPUTE = """
 import sys
-from arena.home import Home
+from arena.home import find_home
 from arena.rankings import tournament_table
 from arena.store import Store
 from pathlib import Path
-with Store.open(Home(Path(sys.argv[1]))) as store:
+with Store.open(find_home(Path(sys.argv[1]))) as store:
     print(repr(tournament_table(store, "cup")))
 """
 
@@ -438,7 +429,7 @@ def test_table_computed_anew_elsewhere_is_the_same_to_the_last_digit(store: Stor
     found = {
         subprocess.run(
             [sys.executable, "-c", COMPUTE, str(store.home.path)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, DATABASE_VARIABLE: store.home.server},
             capture_output=True,
             text=True,
             check=True,

@@ -1,5 +1,7 @@
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -11,9 +13,10 @@ from pathlib import Path
 
 import docker
 import pytest
+from clusters import Cluster
 
 from arena import bots, queries, tournament
-from arena.home import Home
+from arena.home import DATABASE_VARIABLE, find_home
 from arena.infos import AttemptState, MatchState
 from arena.steps import Step
 from arena.store import Store
@@ -32,6 +35,7 @@ CASES = [
     *((step, who) for step in WORKER_STEPS for who in ("driver", "worker", "both")),
 ]
 QUICK = {(Step.LEASED, "driver"), (Step.DEALING, "both"), (Step.RECORDED, "driver")}
+QUICK_POSTGRESQL = {(Step.FINISHING, "driver")}
 
 BOT = """import burabot
 burabot.play(lambda turn: {choice}, name="{name}", version="1")
@@ -79,7 +83,7 @@ def make_arena(
 ) -> Path:
     """Make a home with bots that always choose alike, and a tournament of two rounds."""
     home = folder / name
-    with Store.open(Home(home)) as store:
+    with Store.open(find_home(home)) as store:
         for bot, choice in choices.items():
             source = folder / f"{name}-{bot}"
             source.mkdir()
@@ -137,14 +141,14 @@ def assert_nothing_is_left(home: Path) -> None:
     assert left == []
     assert list(home.parent.glob("bura-*")) == []
     assert list((home / "owners").iterdir()) == []
-    with Store.open(Home(home)) as store:
+    with Store.open(find_home(home)) as store:
         known = {match.record for match in queries.matches(store, "cup")} - {None}
     assert {path for path in (home / "records").rglob("*") if path.is_file()} == known
 
 
 def assert_each_match_counts_once(home: Path) -> None:
     """Every match has one result, by one recorded attempt, with a record that verifies."""
-    with Store.open(Home(home)) as store:
+    with Store.open(find_home(home)) as store:
         for match in queries.matches(store, "cup"):
             details = queries.match(store, "cup", match.number)
             assert details.match.state is MatchState.DONE
@@ -177,6 +181,80 @@ def test_run_after_a_kill_gives_the_same_standings(
 ) -> None:
     """Kill -9 at any step of a match costs nothing but time."""
     survive(make_arena(folder, "home"), step, who, undisturbed)
+
+
+@pytest.fixture
+def _elsewhere(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let all arenas of a test have a database of PostgreSQL."""
+    url = cluster.migrated()
+    monkeypatch.setenv(DATABASE_VARIABLE, url)
+    yield
+    cluster.drop(url)
+
+
+@pytest.mark.postgresql
+@pytest.mark.usefixtures("_elsewhere")
+@pytest.mark.parametrize(
+    ("step", "who"),
+    [
+        pytest.param(step, who, marks=() if (step, who) in QUICK_POSTGRESQL else pytest.mark.long)
+        for step, who in CASES
+    ],
+)
+def test_run_after_a_kill_gives_the_same_standings_with_postgresql(
+    folder: Path, undisturbed: list[object], step: Step, who: str
+) -> None:
+    """With PostgreSQL a kill costs nothing but time either, and the standings are the same."""
+    survive(make_arena(folder, "home"), step, who, undisturbed)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_run_that_is_killed_again_and_again_gives_the_same_standings(
+    folder: Path, undisturbed: list[object]
+) -> None:
+    """Whenever the driver dies, and however often, the matches that were played stay played."""
+    endure(folder, undisturbed)
+
+
+@pytest.mark.postgresql
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("_elsewhere")
+def test_run_with_postgresql_that_is_killed_again_and_again_gives_the_same_standings(
+    folder: Path, undisturbed: list[object]
+) -> None:
+    """The same holds with PostgreSQL."""
+    endure(folder, undisturbed)
+
+
+def endure(folder: Path, undisturbed: list[object]) -> None:
+    """Kill the driver whenever dice say, until it is done, and find what an undisturbed one does.
+
+    Each life may be longer than the one before, so that one of them is long enough.
+    """
+    home = make_arena(folder, "home")
+    dice = random.Random(1)
+    for kills in itertools.count():
+        process = subprocess.Popen(
+            [sys.executable, SCRIPT, home],
+            env={**os.environ, "XDG_RUNTIME_DIR": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=dice.uniform(1, 2) * (1 + kills / 4))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+        else:
+            break
+    assert process.returncode == 0
+    assert kills > 0
+    assert json.loads(output) == undisturbed
+    assert_each_match_counts_once(home)
+    assert_nothing_is_left(home)
 
 
 @pytest.mark.docker
@@ -217,7 +295,7 @@ def test_run_after_a_restart_takes_back_what_its_owners_left(
 
 def images_of(home: Path) -> set[str]:
     """Return the images of an arena's bots."""
-    with Store.open(Home(home)) as store:
+    with Store.open(find_home(home)) as store:
         return {bot.versions[0].digest for bot in queries.bots(store)}
 
 

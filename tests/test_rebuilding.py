@@ -25,9 +25,9 @@ from referee.shuffle import SEED_BYTES, commitment
 
 
 @pytest.fixture(name="store")
-def _store(tmp_path: Path) -> Iterator[Store]:
+def _store(either_home: Home) -> Iterator[Store]:
     """An arena with two matches, their records on disk, faults in both."""
-    with Store.open(Home(tmp_path)) as store:
+    with Store.open(either_home) as store:
         number = stores.add_tournament(store, matches=2)
         for match in (1, 2):
             keep(store, number, match)
@@ -186,7 +186,7 @@ def test_the_command_ends_with_1_where_a_difference_stays(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The exit code says whether results and records agree now; the digest is printed anyhow."""
-    home = ["--home", str(store.home.path)]
+    home = ["--home", str(store.home.path), "--database", store.home.server]
     assert main(["rebuild", "--json", *home]) == 0
     before = json.loads(capsys.readouterr().out)
     spoil(store, 1, totals='["9", "-9"]')
@@ -437,7 +437,7 @@ def test_damaged_result_is_told_in_a_line(
     store: Store, capsys: pytest.CaptureFixture[str], values: dict[str, object]
 ) -> None:
     """What cannot be read is named with its match, and what the record holds restores it."""
-    home = ["--home", str(store.home.path)]
+    home = ["--home", str(store.home.path), "--database", store.home.server]
     spoil(store, 2, **values)
 
     assert main(["rebuild", *home]) == 3
@@ -450,7 +450,7 @@ def test_damaged_result_is_told_in_a_line(
 
 def test_lines_fit_a_terminal(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Differences and digests stand on lines of 80 columns."""
-    home = ["--home", str(store.home.path)]
+    home = ["--home", str(store.home.path), "--database", store.home.server]
     change(store, Match, 2, seats="1 0")
 
     assert main(["rebuild", "--records", *home]) == 1

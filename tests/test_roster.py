@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
-import os
-import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from cups import Script, options, play, run, submit
-from sqlalchemy import Engine, event
-from stores import OWNER, result
+from stores import OWNER, die_before, result
 
 from arena import ledger, planning, queries, roster, tournament
 from arena.errors import NotFoundError, RefusedError
@@ -333,16 +330,8 @@ def test_pairs_come_and_go_together(store: Store, tmp_path: Path) -> None:
 
 def _replace_and_die(path: str, statements: int) -> None:
     """Replace a version, but die before so many statements have been carried out."""
-    left = statements
-
-    def count(*_args: object) -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
     with Store.open(Home(Path(path))) as store:
-        event.listen(Engine, "before_cursor_execute", count)
+        die_before(statements)
         roster.replace_version(store, "cup", "anna@1", "anna@2", "better")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 import click
 from click.exceptions import NoSuchCommand
 
-from arena.cli.context import App, DocumentedGroup, home_option
+from arena.cli.context import App, DocumentedGroup, place_options
 from arena.cli.errors import DONE, ending_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Commands(DocumentedGroup):
     ],
 )
 @click.version_option(package_name="bura-arena", prog_name="arena")
-@home_option
+@place_options
 def arena() -> None:
     """Run tournaments of bots that play the card game Bura.
 

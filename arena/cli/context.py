@@ -9,7 +9,7 @@ import click
 
 from arena.cli.output import Output
 from arena.errors import NotFoundError
-from arena.home import HOME_VARIABLE, Home, find_home
+from arena.home import DATABASE_VARIABLE, HOME_VARIABLE, Home, find_home
 from arena.reading import reading
 from arena.store import Store
 
@@ -22,6 +22,7 @@ class App:
     def __init__(self) -> None:
         self.output = Output()
         self.given_home: Path | None = None
+        self.given_database: str | None = None
         self._interrupted = False
 
     def interrupt(self) -> NoReturn:
@@ -47,8 +48,8 @@ class App:
 
     @property
     def home(self) -> Home:
-        """The arena's folder: --home of the command, else of the group, else the default."""
-        return find_home(self.given_home)
+        """Where the arena is: as the command says, else the group, else the default."""
+        return find_home(self.given_home, self.given_database)
 
     def new_store(self) -> Store:
         """Open the arena's database, made first if need be."""
@@ -65,7 +66,7 @@ class App:
             NotFoundError: There is no arena in this folder.
         """
         home = self.home
-        if not home.database.exists():
+        if not home.is_begun:
             raise NotFoundError(
                 f"there is no arena in {home.path}",
                 "name its folder with --home, or begin one: arena bot submit NAME SOURCE",
@@ -81,8 +82,22 @@ def _set_home(context: click.Context, _: click.Parameter, value: Path | None) ->
         context.ensure_object(App).given_home = value
 
 
-def home_option(command: Command) -> Command:
-    """Let the command take --home."""
+def _set_database(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.ensure_object(App).given_database = value
+
+
+def place_options(command: Command) -> Command:
+    """Let the command take --home and --database."""
+    command = click.option(
+        "--database",
+        metavar="URL",
+        expose_value=False,
+        callback=_set_database,
+        is_eager=True,
+        help="PostgreSQL database, as postgresql://USER@HOST/NAME; else "
+        f"{DATABASE_VARIABLE}, else a file in the folder.",
+    )(command)
     return click.option(
         "--home",
         type=click.Path(file_okay=False, path_type=Path),
@@ -95,8 +110,8 @@ def home_option(command: Command) -> Command:
 
 
 def common_options(command: Command) -> Command:
-    """Let the command take --json, as the argument `as_json`, and --home."""
-    return json_option(home_option(command))
+    """Let the command take --json, as the argument `as_json`, --home and --database."""
+    return json_option(place_options(command))
 
 
 def json_option(command: Command) -> Command:

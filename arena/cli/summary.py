@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli.output import Column
 from arena.cli.words import NO_BOUNDARY, count, number
+from arena.databases.urls import without_secrets
 from arena.entropy import (
     Protection,
     StringState,
@@ -280,8 +281,10 @@ def entered(info: TournamentInfo) -> list[str]:
 
 def tournament_command(app: App, verb: str, info: TournamentInfo, *words: str) -> str:
     """Return a command for a tournament as it can be pasted."""
-    home = [] if app.given_home is None else ["--home", str(app.given_home)]
-    return shlex.join(["arena", "tournament", verb, info.name, *words, *home])
+    place = [] if app.given_home is None else ["--home", str(app.given_home)]
+    if app.given_database is not None:
+        place += ["--database", without_secrets(app.given_database)]
+    return shlex.join(["arena", "tournament", verb, info.name, *words, *place])
 
 
 def row(info: TournamentInfo) -> tuple[object, ...]:

@@ -58,7 +58,7 @@ def variants(app: App, *, name: str | None, changes: tuple[str, ...], as_json: b
     if changes:
         raise click.UsageError("--rules changes a variant: name it")
     games = [Game(known, rules) for known, rules in VARIANTS.items()]
-    if app.home.database.exists():
+    if app.home.is_begun:
         with reading(app.home) as store:
             games += [Game(each.name, each.rules) for each in saved(store)]
     if as_json:

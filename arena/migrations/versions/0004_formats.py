@@ -17,21 +17,19 @@ MATCH = (
     *("id", "tournament_id", "number", "round", "seats", "state", "attempt", "voids", "owner"),
     *("lease_until", "hard_until", "reason"),
 )
+MATCH_STATES = "state IN ('planned', 'leased', 'done', 'incomplete', 'cancelled')"
 
 
 def upgrade() -> None:
-    """Make what a column or a constraint cannot be altered for anew, and keep every row.
+    """Add what these need, and keep every row.
 
     All tournaments made before are round robins, whose schedule is known from the first match on.
-    Foreign keys must be off: tables that others refer to are dropped.
     """
     op.add_column("bot_version", sa.Column("entropy", sa.String(), nullable=True))
-    _make_tournament()
-    _move("tournament", TOURNAMENT, options="'{}'", seeding="'given'", frozen="0", complete="1")
-    _make_match()
-    op.drop_index("match_by_state", "match")
-    _move("match", MATCH, stage="''")
-    op.create_index("match_by_state", "match", ["tournament_id", "state", "number"], unique=False)
+    if op.get_context().dialect.name == "sqlite":
+        _make_anew()
+    else:
+        _alter()
     op.create_table(
         "change",
         sa.Column("tournament_id", sa.Integer(), nullable=False),
@@ -48,6 +46,36 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["bot_version_id"], ["bot_version.id"]),
         sa.PrimaryKeyConstraint("tournament_id", "number"),
     )
+
+
+def _make_anew() -> None:
+    """Make tables anew of which SQLite cannot alter a column or a constraint.
+
+    Foreign keys must be off: tables that others refer to are dropped.
+    """
+    _make_tournament()
+    _move("tournament", TOURNAMENT, options="'{}'", seeding="'given'", frozen="0", complete="1")
+    _make_match()
+    op.drop_index("match_by_state", "match")
+    _move("match", MATCH, stage="''")
+    op.create_index("match_by_state", "match", ["tournament_id", "state", "number"], unique=False)
+
+
+def _alter() -> None:
+    """Alter the tables of a database that has only just been made: it holds no rows."""
+    op.alter_column("tournament", "rounds", existing_type=sa.Integer(), nullable=True)
+    for column in (
+        sa.Column("options", sa.String(), nullable=False),
+        sa.Column("seeding", sa.String(), nullable=False),
+        sa.Column("frozen", sa.Boolean(), nullable=False),
+        sa.Column("entropy", sa.String(), nullable=True),
+        sa.Column("complete", sa.Boolean(), nullable=False),
+        sa.Column("stopped", sa.BigInteger(), nullable=True),
+    ):
+        op.add_column("tournament", column)
+    op.add_column("match", sa.Column("stage", sa.String(), nullable=False))
+    op.drop_constraint("match_state", "match", type_="check")
+    op.create_check_constraint("match_state", "match", MATCH_STATES)
 
 
 def _move(table: str, columns: tuple[str, ...], **new: str) -> None:
@@ -114,9 +142,7 @@ def _make_match() -> None:
             "AND hard_until IS NOT NULL)",
             name="match_lease",
         ),
-        sa.CheckConstraint(
-            "state IN ('planned', 'leased', 'done', 'incomplete', 'cancelled')", name="match_state"
-        ),
+        sa.CheckConstraint(MATCH_STATES, name="match_state"),
         sa.ForeignKeyConstraint(["tournament_id"], ["tournament.id"]),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("tournament_id", "number", name="match_number"),

@@ -1,0 +1,151 @@
+"""SQLite: a file in the arena's folder, shared by the processes of one machine.
+
+Reading transactions never block and are never blocked (WAL). Writing ones begin IMMEDIATE: a
+reading transaction that turns into a writing one fails at once, whatever the timeout.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import sqlite3
+import time
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from arena.databases.base import Database
+from arena.errors import BusyStoreError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from arena.home import Home
+
+__all__ = ["SqliteDatabase"]
+
+
+class SqliteDatabase(Database):
+    """A file; it belongs to the folder it lies in."""
+
+    errors = (DBAPIError, sqlite3.Error)
+
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        """Prepare; nothing is opened or made yet."""
+        self.name = str(path)
+        self._path = path
+        self.engine = self.readers = create_engine(
+            f"sqlite:///{path}",
+            # The driver's own transactions begin late and deferred; ours begin in _begin.
+            connect_args={"timeout": busy_seconds, "isolation_level": None},
+        )
+        self.writers = self.engine.execution_options(writing=True)
+        event.listen(self.engine, "connect", set_up)
+        event.listen(self.engine, "begin", _begin)
+
+    def now(self) -> float:
+        """Return the time of this machine, which is the file's."""
+        return time.time()
+
+    def about(self) -> str:
+        """Name the library and the file, which need not be there."""
+        return f"SQLite {sqlite3.sqlite_version} in {self.name}"
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Hold a lock and a writing transaction that may break references until it ends."""
+        lock_path = self._path.with_name(f"{self._path.name}.lock")
+        with lock_path.open("w") as lock, ExitStack() as stack:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            connection = stack.enter_context(self.writers.connect())
+            # Tables that others refer to are made anew, which foreign keys would forbid; SQLite
+            # ignores the setting inside a transaction.
+            _set_foreign_keys(connection, "OFF")
+            with connection.begin():
+                yield connection
+                self._check_foreign_keys(connection)
+            _set_foreign_keys(connection, "ON")
+
+    def _check_foreign_keys(self, connection: Connection) -> None:
+        broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+        if broken is not None:
+            raise StoreError(
+                f"{self._path} cannot be brought up to date: a row of table {broken[0]} refers to "
+                "none",
+                "restore a copy of the database",
+            )
+
+    def keep_copy(self, revision: str) -> None:
+        """Copy the live database, its log included; the copy appears whole or not at all."""
+        target = self._path.with_name(f"{self._path.name}.before-{revision}")
+        draft = target.with_name(f"{target.name}.part")
+        draft.unlink(missing_ok=True)
+        source, copy = sqlite3.connect(self._path), sqlite3.connect(draft)
+        try:
+            source.backup(copy)
+        finally:
+            copy.close()
+            source.close()
+        draft.replace(target)
+
+    def admit(self, home: Home) -> None:
+        """Take any folder: the file lies in it."""
+
+    def explain(self, error: Exception) -> StoreError:
+        """Tell by SQLite's own name of the error."""
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        return _explain(getattr(cause, "sqlite_errorname", ""), str(cause), self._path)
+
+
+def set_up(connection: Any, _record: object) -> None:
+    """Make a new connection durable and checked.
+
+    Raises:
+        StoreError: Processes cannot share the file where it lies.
+    """
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode not in {"wal", "memory"}:
+        raise StoreError(
+            f"the database cannot be shared by processes here (journal mode {mode})",
+            "keep the arena's folder on a local disk",
+        )
+
+
+def _begin(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _set_foreign_keys(connection: Connection, state: str) -> None:
+    driver = connection.connection.driver_connection
+    if driver is not None:
+        driver.execute(f"PRAGMA foreign_keys = {state}")
+
+
+def _explain(code: str, text: str, path: Path) -> StoreError:
+    """Say what an error means, from SQLite's name of it and its text."""
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return BusyStoreError(
+            f"the database {path} is busy: another process is writing to it", "try again later"
+        )
+    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return StoreError(
+            f"the database {path} cannot be written ({text})",
+            "check the permissions of the folder, or choose another with --home",
+        )
+    if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+        return StoreError(
+            f"the disk under {path} is full or failing ({text})",
+            "make room and run the command again; nothing was half written",
+        )
+    if code.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return StoreError(
+            f"{path} is not a database of an arena ({text})", "move it away, or restore a copy"
+        )
+    return StoreError(f"the database {path} refused a statement ({code or text})")
