@@ -28,7 +28,7 @@ burabot.play(lambda turn: 0, name="first", version="1")
 """
 SLOW = """import time
 import burabot
-burabot.play(lambda turn: time.sleep(0.5) or 0, name="slow", version="1")
+burabot.play(lambda turn: time.sleep(0.2) or 0, name="slow", version="1")
 """
 DEAF = "import time; time.sleep(600)"
 DOCKERFILE = """ARG BASE=bura-python-bot

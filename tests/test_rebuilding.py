@@ -331,7 +331,7 @@ def test_nothing_is_told_of_a_tournament_whose_result_is_not_there(
 ) -> None:
     """A format would take the match for cancelled: commands say in a line how to mend it."""
     name_by_hash(store, 2)
-    home = ["--home", str(store.home.path)]
+    home = ["--home", str(store.home.path), "--database", store.home.server]
     forget(store, 2)
 
     for line in (
@@ -401,7 +401,7 @@ def test_no_reading_command_shows_a_traceback_for_a_damaged_row(
     codes = set()
     folder = str(store.home.path / "exported")
     for line in (*READING, ("tournament", "export", "cup", folder, "--unfinished")):
-        code = main([*line, "--home", str(store.home.path)])
+        code = main([*line, "--home", str(store.home.path), "--database", store.home.server])
         said = capsys.readouterr().err
         codes.add(code)
         if code == 3:
@@ -416,7 +416,7 @@ def test_damaged_rules_that_were_saved_are_told_in_a_line(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The line names the rules and their row."""
-    home = ["--home", str(store.home.path)]
+    home = ["--home", str(store.home.path), "--database", store.home.server]
     assert main(["rules", "save", "house", *home]) == 0
     change(store, SavedRules, 1, rules="junk")
     capsys.readouterr()

@@ -145,7 +145,7 @@ def test_identical_bots_end_in_h0() -> None:
         ({"elo0": math.nan}, "elo0 below elo1"),
         ({"elo0": -101.0}, "from -100 to 100"),
         ({"elo0": 0.0, "elo1": 1e-320}, "elo1 at least 0.5 above elo0"),
-        ({"alpha": 0.0}, "alpha=0; expected 0.000001 or more"),
+        ({"alpha": 0.0}, "alpha=0: expected 0.000001 or more"),
         ({"beta": 0.5}, "below 0.5"),
         ({"beta": math.nan}, "beta=nan"),
     ],
