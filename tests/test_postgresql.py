@@ -476,7 +476,7 @@ def test_missing_driver_says_what_to_install(home: Home, monkeypatch: pytest.Mon
     """Without psycopg one line names the extra."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "arena.databases.postgresql", raising=False)
-    assert "pip install 'bura-arena[postgresql]'" in refusal(home).hint
+    assert "pip install 'psycopg[binary]'" in refusal(home).hint
 
 
 # --------------------------------------------------------------------------------------- restarts

@@ -28,7 +28,7 @@ try:
 except ImportError as missing:
     raise MachineError(
         "the driver of PostgreSQL is not installed here",
-        "install it: pip install 'bura-arena[postgresql]'",
+        "install it: pip install 'psycopg[binary]'",
     ) from missing
 
 if TYPE_CHECKING:
