@@ -57,10 +57,10 @@ def submit(
     """Take in a folder, an image reference or an image archive as the next version of a bot.
 
     The same content as the newest version gives that version back, with `new` False. `entropy` is
-    a string of the author's that is mixed into the seeds of the tournaments it starts in, and
-    `entropy_digest` the SHA-256 of one that is promised and told later; another one makes another
-    version. An image is started once, unless `starts` is False, and refused if
-    it ends at once. `say` is told in a line what takes its time.
+    a string of the author's that is mixed into the seeds of the tournaments in which it is when
+    their lists of strings are fixed, `entropy_digest` the SHA-256 of one that is promised and told
+    later; another one makes another version. An image is started once, unless `starts` is False,
+    and refused if it ends at once. `say` is told in a line what takes its time.
 
     Raises:
         RefusedError: The name, the source or the entropy cannot be taken.

@@ -51,13 +51,18 @@ class Desk:
         """Begin the transaction; when it ends, the format must be able to hold who is in.
 
         Raises:
-            RefusedError: The reason is empty, or the format cannot go on so: nothing is stored.
+            RefusedError: The reason is empty, the entrants are no longer those of `info`, or the
+                format cannot go on so: nothing is stored.
         """
         check_reason(reason)
         is_seeded = info.started is None and info.seeding is Seeding.RATING
         ratings = ratings_of(store, info.rules) if is_seeded else {}
         with store.write() as session:
             row = queries.find_tournament(session, info.name)
+            if _seen(queries.entrants_of(session, store.home, row)) != _seen(info.entrants):
+                raise RefusedError(
+                    f"the entrants of {info.name} changed meanwhile", "run the same command again"
+                )
             is_over = queries.state_of(session, row, store.now()).is_over
             desk = cls(store, session, row, reason, is_over, ratings)
             yield desk
@@ -296,11 +301,17 @@ def units(listed: Sequence[Entry]) -> list[tuple[str, ...]]:
     return [tuple(unit) for unit in names.values()]
 
 
+def _seen(entrants: Sequence[EntrantInfo]) -> list[tuple[object, ...]]:
+    return [(each.name, each.pair, each.left) for each in entrants]
+
+
 def check_reason(text: str) -> None:
     """Refuse what tells readers of the history nothing, or too much.
 
     Raises:
-        RefusedError: The text is blank or too long.
+        RefusedError: The text is blank or too long, or not in UTF-8.
     """
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise RefusedError("the reason is not in UTF-8", "say it in letters of this terminal")
     if not text.strip() or len(text) > MAX_REASON:
         raise RefusedError("the history needs a reason", f"say why in 1 to {MAX_REASON} characters")

@@ -170,12 +170,14 @@ def add_pairings(session: Session, row: Tournament, schedule: Schedule) -> int:
 def mark_started(store: Store, tournament_id: int) -> None:
     """Note when a tournament was first run, and fix the strings that are mixed into its seed.
 
+    One that was stopped before is left as it is.
+
     Raises:
         RefusedError: Who is in by now cannot play it, or promised a string and did not tell it.
     """
     with store.write() as session:
         row = session.get_one(Tournament, tournament_id)
-        if row.started is None:
+        if row.started is None and row.stopped is None:
             check(row.format, plan_of(session, row))
             missing = waiting(row.name, contributions(session, row))
             if missing is not None:

@@ -43,7 +43,12 @@ def extend(store: Store, info: TournamentInfo) -> int:
 
 
 def plan_anew(session: Session, row: Tournament) -> None:
-    """Plan a tournament that has not begun for those who are in now, if they are enough."""
+    """Plan a tournament that has not begun for those who are in now, if they are enough.
+
+    One that was stopped is left as it is.
+    """
+    if row.stopped is not None:
+        return
     session.flush()
     session.exec(delete(Match).where(Match.tournament_id == row.id))  # type: ignore[arg-type]
     try:

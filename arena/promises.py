@@ -129,6 +129,7 @@ def _not_begun(session: Session, versions: Collection[int]) -> Sequence[Tourname
         select(Tournament)
         .where(
             col(Tournament.started).is_(None),
+            col(Tournament.stopped).is_(None),
             (col(Tournament.listed).is_(None) & col(Tournament.id).in_(entered))
             | (col(Tournament.listed).is_not(None) & col(Tournament.id).in_(listed)),
         )
@@ -154,12 +155,13 @@ def give_up(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
 
     Raises:
         NotFoundError: There is no such tournament, or it waits for no string of this bot.
-        RefusedError: It has begun.
+        RefusedError: It has begun, or was stopped.
     """
     info = queries.tournament(store, name)
-    if info.started is not None:
+    if info.started is not None or info.stopped is not None:
         raise RefusedError(
-            f"{info.name} has begun: its seed is fixed", "a string can be forgone before the start"
+            f"{info.name} has {'begun' if info.stopped is None else 'ended'}: its seed is fixed",
+            "a string can be forgone before the start",
         )
     missing = [each.entrant for each in info.contributions if each.state in WAITING]
     wanted = word.casefold()

@@ -65,9 +65,11 @@ def disqualify(store: Store, name: str, word: str, reason: str) -> TournamentInf
 
     Raises:
         NotFoundError: There is no such tournament, or it was never in it.
-        RefusedError: It is disqualified already.
+        RefusedError: It is disqualified already, or was never to play.
     """
     info = queries.tournament(store, name)
+    if info.is_over and info.started is None:
+        raise RefusedError(f"{info.name} was stopped before its start: nobody played in it")
     leaving = _find(info, word, info.entrants)
     if leaving[0].left is ReasonKind.DISQUALIFICATION:
         raise RefusedError(f"{word} is disqualified already")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -55,7 +56,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_configure() -> None:
-    """Keep the tests off a database that the environment names."""
+    """Keep the tests off a database that the environment names, and let Ctrl-C be heard.
+
+    Behind a shell's & it is ignored, by all that a test starts as well.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop(DATABASE_VARIABLE, None)
 
 

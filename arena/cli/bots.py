@@ -77,7 +77,7 @@ def bot() -> None:
     "--entropy",
     metavar="TEXT",
     help="A random string of the author's, mixed into the seed of every tournament that the "
-    "version starts in.",
+    "version is in when its list of strings is fixed.",
 )
 @click.option(
     "--entropy-digest",
@@ -149,7 +149,8 @@ def promise(app: App, *, as_json: bool) -> None:
     """Make a random string for seeds, and its SHA-256.
 
     Nothing is stored. An author keeps the string secret, submits its SHA-256 with
-    --entropy-digest, and tells the string when the list of strings is fixed.
+    --entropy-digest, and tells the string when entries are closed and the hash of the promises is
+    noted: the first string that is told fixes the list.
     """
     text = promises.new_string()
     made = {"entropy": text, "entropy_digest": digest_of(text)}

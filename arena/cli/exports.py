@@ -48,7 +48,7 @@ class Sha256(click.ParamType[str]):
     fields={
         "folder": "where it was written",
         "head": "hash that stands for all files: publish it",
-        "commitment": "SHA-256 of the seed, public from the start",
+        "commitment": "SHA-256 of the secret, public from the start",
         "promises": "SHA-256 of commitment and list of strings",
         "committed": "false where the organiser chose the seed by hand",
         "files": "how many files there are",

@@ -192,7 +192,8 @@ def string_words(each: Contribution) -> str:
         case StringState.REVEALED:
             return f"{each.text} (promised, then revealed)"
         case StringState.KNOWN:
-            return f"{each.text} (promised, but known {when} the commitment: protects nobody)"
+            worth = "as if given in the open" if each.is_later else "protects nobody"
+            return f"{each.text} (promised, but known {when} the commitment: {worth})"
         case StringState.FORGONE:
             return f"forgone, not in the seed: {each.reason}"
         case StringState.LATE:
@@ -204,8 +205,9 @@ def say_of_strings(app: App, info: TournamentInfo) -> None:
     for each in info.contributions:
         if each.state is StringState.KNOWN:
             app.output.status(
-                f"the string of {each.entrant} was revealed before: it protects nobody here; "
-                "another version can promise another"
+                f"the string of {each.entrant} was revealed before: here it protects "
+                f"{'as one given in the open' if each.is_later else 'nobody'}; another version can "
+                "promise another"
             )
         elif each.state is StringState.LATE and info.started is None:
             app.output.status(

@@ -72,6 +72,7 @@ def unproved_strings(tournament: PublishedTournament, *, is_noted: bool) -> Iter
     )
     if protection(tournament.strings) is not Protection.PROMISED:
         yield "that whoever gave a text for the seed did not know the organiser's secret"
+        yield from _late_changes(tournament)
         return
     yield "that no promised text was told to the organiser before: its author knows"
     if not is_noted:
