@@ -38,6 +38,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+def test_stopped_tournament_waits_for_no_string(store: Store) -> None:
+    """Its seed is public, so that no string may change it any more."""
+    tournament.create(store, options("anna", "boris", "clara", seed=SEED, format="ladder"))
+    seed = roster.stop(store, "cup", "enough").seed
+    with pytest.raises(RefusedError):
+        reveal(store, "anna")
+    with pytest.raises(RefusedError, match="has ended"):
+        promises.give_up(store, "cup", "boris", "silent")
+    assert queries.tournament(store, "cup").seed == seed
+
+
 @pytest.fixture
 def cup(store: Store) -> TournamentInfo:
     """A tournament of the three."""

@@ -11,7 +11,7 @@ import pytest
 from cups import Script, options, play, run, submit
 from stores import OWNER, die_before, result
 
-from arena import ledger, planning, queries, roster, tournament
+from arena import desk, ledger, planning, queries, roster, tournament
 from arena.errors import NotFoundError, RefusedError
 from arena.home import Home
 from arena.infos import MatchState, TournamentState
@@ -480,6 +480,43 @@ def test_tournament_is_stopped_once(store: Store) -> None:
     with pytest.raises(RefusedError, match="stopped already"):
         roster.stop(store, "cup", "again")
     assert queries.tournament(store, "cup").stop_reason == "enough"
+
+
+def test_who_was_named_is_the_one_that_goes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change that comes while another one is made is not done to somebody else."""
+    tournament.create(store, options(*NAMES))
+    check_reason = desk.check_reason
+
+    def meanwhile(_text: str) -> None:
+        monkeypatch.setattr(desk, "check_reason", check_reason)
+        roster.withdraw(store, "cup", "boris", "ill")
+
+    monkeypatch.setattr(desk, "check_reason", meanwhile)
+    with pytest.raises(RefusedError, match="changed meanwhile"):
+        roster.withdraw(store, "cup", "boris", "ill")
+    present = [entrant.bot.name for entrant in queries.tournament(store, "cup").present]
+    assert present == [name for name in NAMES if name != "boris"]
+
+
+def test_nothing_brings_back_a_ladder_that_was_stopped_before_its_start(store: Store) -> None:
+    """Its seed is public: whatever is tried, nothing of it is played."""
+    tournament.create(store, options(*NAMES, format="ladder"))
+    seed = roster.stop(store, "cup", "enough").seed
+    with pytest.raises(RefusedError, match="nobody played"):
+        roster.disqualify(store, "cup", "boris", "copied")
+    ledger.mark_started(store, 1)
+    assert run(store).exit_code == 0
+    info = queries.tournament(store, "cup")
+    assert (info.state, info.seed) == (TournamentState.FINISHED, seed)
+    assert info.started is None
+    assert ledger.claim(store, 1, OWNER, hard_seconds=60) is None
+
+
+def test_reason_is_text(store: Store) -> None:
+    """What is not in UTF-8 could be neither stored nor shown."""
+    tournament.create(store, options(*NAMES))
+    with pytest.raises(RefusedError, match="UTF-8"):
+        roster.withdraw(store, "cup", "boris", "ill \udcff")
 
 
 def test_only_an_endless_tournament_is_stopped(store: Store) -> None:
