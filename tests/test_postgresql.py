@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clusters import name_of
 from exports import Nobody, make_store, make_tournament, play, play_timed, run
-from sqlalchemy import Double, Float, inspect
+from sqlalchemy import Double, Engine, Float, event, inspect
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clusters import Cluster
-    from sqlalchemy import Inspector
+    from sqlalchemy import Connection, Inspector
     from sqlalchemy.types import TypeEngine
 
     from arena.infos import MatchInfo
@@ -303,12 +303,89 @@ def test_folder_of_another_database_is_refused(home: Home, cluster: Cluster) -> 
         Store.open(Home(home.path, cluster.migrated()))
 
 
-def test_folder_that_was_named_by_a_killed_process_is_taken(home: Home) -> None:
-    """A name that no database knows, in a folder without files, costs nothing."""
+def test_folder_of_a_live_arena_without_files_is_refused(home: Home, cluster: Cluster) -> None:
+    """An arena of images has no files yet, and takes no second database all the same."""
+    with Store.open(home) as store:
+        add_bots(store, "anna")
+    named = home.identity.read_text()
+    with pytest.raises(RefusedError, match="does not know"):
+        Store.open(Home(home.path, cluster.migrated()))
+    assert home.identity.read_text() == named
+
+
+def draft_of(home: Home) -> Path:
+    """Return where a folder's id is kept until its database has it."""
+    return home.path / "arena.id.part"
+
+
+def test_folder_whose_naming_was_killed_before_the_database_knew_is_named_anew(home: Home) -> None:
+    """A draft that no database knows costs nothing."""
     home.create()
-    home.identity.write_text("abc\n")
+    draft_of(home).write_text("abc\n")
     Store.open(home).close()
-    assert home.identity.read_text() == "abc\n"
+    assert home.identity.read_text() != "abc\n"
+    assert not draft_of(home).exists()
+    Store.open(home).close()
+
+
+def test_folder_whose_naming_was_killed_once_the_database_knew_is_named(home: Home) -> None:
+    """The next process finishes what the draft says."""
+    Store.open(home).close()
+    named = home.identity.read_text()
+    home.identity.rename(draft_of(home))
+    Store.open(home).close()
+    assert home.identity.read_text() == named
+    assert not draft_of(home).exists()
+
+
+def test_id_is_the_folders_only_when_the_database_has_it(home: Home) -> None:
+    """Until the transaction is over there is a draft and nothing else."""
+    seen = []
+
+    def look(connection: Connection) -> None:
+        del connection
+        if draft_of(home).exists():
+            seen.append(home.identity.exists())
+
+    event.listen(Engine, "commit", look)
+    try:
+        Store.open(home).close()
+    finally:
+        event.remove(Engine, "commit", look)
+    assert seen == [False]
+    assert home.identity.exists()
+
+
+def state_of(home: Home, cluster: Cluster) -> tuple[object, ...]:
+    """Return what is in a folder, and the tables and the revision of its database."""
+    name = name_of(home.server)
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+    tables = cluster.execute(query, name)
+    revision = cluster.execute("SELECT version_num FROM alembic_version", name) if tables else []
+    return home.path.exists(), sorted(home.path.rglob("*")), tables, revision
+
+
+def test_refused_folder_leaves_an_older_database_as_it_is(
+    home: Home, tmp_path: Path, cluster: Cluster
+) -> None:
+    """A database of another folder is not brought up to date, and a mistyped folder not made."""
+    Store.open(home).close()
+    cluster.execute("UPDATE alembic_version SET version_num = '0006'", name_of(home.server))
+    wrong = Home(tmp_path / "mistyped", home.server)
+    before = state_of(wrong, cluster)
+    with pytest.raises(RefusedError, match="tells of another folder"):
+        Store.open(wrong)
+    assert state_of(wrong, cluster) == before
+
+
+def test_refused_database_gets_no_tables(home: Home, cluster: Cluster) -> None:
+    """A folder that another database knows changes nothing in an empty one."""
+    Store.open(home).close()
+    wrong = Home(home.path, cluster.empty())
+    before = state_of(wrong, cluster)
+    with pytest.raises(RefusedError, match="does not know"):
+        Store.open(wrong)
+    assert state_of(wrong, cluster) == before
 
 
 def test_folder_is_not_opened_with_the_other_kind_of_database(home: Home, tmp_path: Path) -> None:
