@@ -19,7 +19,7 @@ from sqlalchemy import Double, Engine, Float, event, inspect
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
-from arena import ledger, queries, rulebook, tournament
+from arena import ledger, queries, recovery, rulebook, tournament
 from arena.cli import main
 from arena.databases.urls import without_secrets
 from arena.doctor import _database
@@ -243,8 +243,11 @@ def test_writer_that_falls_silent_is_given_up(home: Home, monkeypatch: pytest.Mo
         assert [bot.name for bot in queries.bots(store)] == ["anna"]
 
 
-def test_time_is_that_of_the_server(store: Store, cluster: Cluster) -> None:
+def test_time_is_that_of_the_server(
+    store: Store, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Leases are counted by one clock, whatever machine asks."""
+    monkeypatch.setattr(time, "time", lambda: 0.0)
     before, now, after = (
         cluster.execute("SELECT extract(epoch FROM clock_timestamp()) * 1000")[0][0],
         store.now(),
@@ -420,6 +423,41 @@ def test_owners_of_other_machines_are_left_alone(
     assert list(home.owners.iterdir()) == [theirs]
 
 
+def test_owners_of_other_machines_are_left_alone_without_the_url(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks after a shared folder and does not name its database removes no lock in it."""
+    Store.open(home).close()
+    monkeypatch.setattr("arena.owners.host_id", lambda: "there")
+    with ownership(home):
+        (theirs,) = home.owners.iterdir()
+    theirs.touch()
+    monkeypatch.setattr("arena.owners.host_id", lambda: "here")
+    assert live_owners(Home(home.path)) == frozenset()
+    assert list(home.owners.iterdir()) == [theirs]
+
+
+def test_match_that_begins_elsewhere_meanwhile_is_not_swept(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine claims a match and makes its folder while this one looks round."""
+    monkeypatch.setattr("arena.recovery.host_id", lambda: OWNER.host)
+    read = recovery._attempts
+    with Store.open(home) as store:
+        number = add_tournament(store)
+        folder = home.records / "cup/1/1"
+
+        def begin_afterwards(store: Store) -> object:
+            found = read(store)
+            lease(store, number, ELSEWHERE)
+            folder.mkdir(parents=True)
+            return found
+
+        monkeypatch.setattr(recovery, "_attempts", begin_afterwards)
+        assert stale(store) == []
+        assert folder.exists()
+
+
 def test_matches_of_other_machines_are_free_when_their_leases_run_out(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -522,6 +560,14 @@ def test_error_of_the_server_is_one_line(store: Store, code: str, words: str) ->
         "postgresql://user:se#secret@host/arena",
         "postgresql://user:%zzsecret@host/arena",
         "postgresql://user:secret@[host/arena",
+        "postgresql://user:secret/arena",
+        "postgresql://user:5secret/arena",
+        "postgresql://user:secret",
+        "postgresql://user:123456/secret",
+        "postgresql://host:1:secret/arena",
+        "postgresql://user@host:1,other:secret/arena",
+        "postgresql://user@[::1]:secret/arena",
+        "postgresql://user@host:\N{ARABIC-INDIC DIGIT ONE}/secret",
         "secret",
     ],
 )
@@ -539,6 +585,11 @@ def test_url_that_cannot_be_read_is_refused_without_quoting_it(home: Home, url: 
             "postgres://user:p%40ss@host:5433/arena?sslmode=require&password=x&ssl%70assword=y",
             "postgresql://user@host:5433/arena?sslmode=require",
         ),
+        (
+            "postgresql://user@host/a?oauth_client_secret=x&scram_client_key=y&scram_server_key=z",
+            "postgresql://user@host/a",
+        ),
+        ("postgresql://u@[::1]:5432,b:6,c/a", "postgresql://u@[::1]:5432,b:6,c/a"),
         ("postgresql:///arena", "postgresql:///arena"),
         ("postgresql://user@/arena?host=/run/x", "postgresql://user@/arena?host=/run/x"),
     ],
