@@ -19,7 +19,7 @@ from sqlalchemy import Double, Engine, Float, event, inspect
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
-from arena import ledger, queries, recovery, rulebook, tournament
+from arena import ledger, promises, queries, recovery, roster, rulebook, tournament
 from arena.cli import main
 from arena.databases.urls import without_secrets
 from arena.doctor import _database
@@ -715,16 +715,42 @@ def test_export_is_that_of_a_file_to_the_byte(
             make_tournament(store, **options)
             run(store, play=play_timed)
             folders.append(export(store, "cup", tmp_path / name / "out").folder)
-    held = [
-        {
-            path.relative_to(folder): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
-        for folder in folders
-    ]
-    assert held[0] == held[1]
+    assert held_in(folders[0]) == held_in(folders[1])
     assert audit(folders[1]).ok
+
+
+def test_export_with_promised_strings_is_that_of_a_file_to_the_byte(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    """Strings of every sort, one known from before, come in the same order from both."""
+    folders = []
+    for name, server in (("file", ""), ("server", cluster.migrated())):
+        with make_store(
+            tmp_path / name,
+            ("Zoe", "anna", "boris", "clara", "dora"),
+            with_entropy=("clara", "dora"),
+            with_promise=("Zoe", "anna", "boris"),
+            server=server,
+            clock=Hours(),
+        ) as store:
+            make_tournament(store, "before", bots=("Zoe", "boris"), decks=1)
+            promises.reveal(store, "Zoe", "dice of Zoe")
+            make_tournament(store, bots=("boris", "clara", "Zoe", "anna"), decks=1)
+            promises.reveal(store, "anna", "dice of anna")
+            promises.give_up(store, "cup", "boris", "does not answer")
+            roster.join(store, "cup", "dora", "came late")
+            run(store, play=play_timed)
+            folders.append(export(store, "cup", tmp_path / name / "out").folder)
+    assert held_in(folders[0]) == held_in(folders[1])
+    told = json.loads((folders[1] / "tournament.json").read_text())["entropy"]
+    assert {each["state"] for each in told} == {"revealed", "forgone", "open", "known", "too late"}
+    assert audit(folders[1]).ok
+
+
+def held_in(folder: Path) -> dict[Path, bytes]:
+    """Return the files of a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 # ----------------------------------------------------------------------------------- command line
