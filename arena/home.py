@@ -41,7 +41,7 @@ class Home:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other machines may use the folder: its database is or was named elsewhere."""
+        """Whether other machines may use the folder, as its database is elsewhere, named or not."""
         return bool(self.server) or self.identity.exists()
 
     @property

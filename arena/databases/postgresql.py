@@ -272,7 +272,7 @@ def _known(connection: Connection) -> str | None:
 def _is_begun(home: Home) -> bool:
     """Tell whether some database knows the folder, or must: only arenas have files there."""
     places = (home.records, home.logs, home.bots)
-    return home.identity.exists() or any(any(place.iterdir()) for place in places if place.exists())
+    return home.identity.exists() or any(any(place.iterdir()) for place in places if place.is_dir())
 
 
 def _draft(home: Home) -> Path:
