@@ -35,10 +35,10 @@ check: $(STAMP) ## format, lint, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: $(STAMP) ## all tests but the long ones; those without their engine are skipped
+test: $(STAMP) ## all tests but the long ones; what needs an engine, Node.js or PostgreSQL is skipped without it
 	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
 
-test-long: $(STAMP) ## the long tests: thousands of deals, engines that die
+test-long: $(STAMP) ## the long tests: thousands of deals, engines that die; skipped as those of test
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 1800 $(ARGS) || \
 	    test $$? -eq $(NONE_CHOSEN)
 	$(BIN)/pytest -m 'long and alone' --timeout 1800 $(ARGS) || test $$? -eq $(NONE_CHOSEN)

@@ -40,6 +40,11 @@ class Home:
         return self.database.exists() or self.identity.exists()
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other machines may use the folder, as its database is elsewhere, named or not."""
+        return bool(self.server) or self.identity.exists()
+
+    @property
     def records(self) -> Path:
         """Match records: tournament, match number, attempt, then a file named by its hash."""
         return self.path / "records"

@@ -77,7 +77,7 @@ def was_left(home: Home) -> bool:
 
 def _ending(home: Home) -> str:
     """Return how the names of locks end that this machine can judge."""
-    return f"@{host_id()}{_SUFFIX}" if home.server else _SUFFIX
+    return f"@{host_id()}{_SUFFIX}" if home.is_shared else _SUFFIX
 
 
 def _lock_of(home: Home, boot: str) -> Path:

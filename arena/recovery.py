@@ -18,7 +18,7 @@ from arena.tables import Attempt, Match, Tournament
 from arena.workers import GRACE_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from arena.home import Home
@@ -81,21 +81,27 @@ def stale(store: Store) -> list[Path]:
     To be called alone: a match that is being played has a record that no result names yet.
     """
     home = store.home
+    with store.read() as session:
+        tournaments = session.exec(select(Tournament.name)).all()
+    # Looked for first: another machine stores an attempt before it makes the folder.
+    records, logs = (_folders(root, tournaments) for root in (home.records, home.logs))
     attempts = _attempts(store)
     kept = {folder for folder, state, is_elsewhere in attempts if state in _KEPT or is_elsewhere}
     known = {folder for folder, state, _ in attempts if state in _WITH_LOGS}
-    with store.read() as session:
-        tournaments = session.exec(select(Tournament.name)).all()
-    found = [
-        folder
-        for root, wanted in ((home.records, kept), (home.logs, known))
-        for tournament in tournaments
-        for folder in (root / tournament).glob("*/*")
-        if folder.relative_to(root).as_posix() not in wanted
-    ]
+    found = [records[name] for name in records if name not in kept]
+    found += [logs[name] for name in logs if name not in known]
     found += home.bots.glob("*.part")
     found += drafts(home)
     return found
+
+
+def _folders(root: Path, tournaments: Iterable[str]) -> dict[str, Path]:
+    """Return the folders of attempts that are there, by what `attempt_folder` calls them."""
+    return {
+        folder.relative_to(root).as_posix(): folder
+        for tournament in tournaments
+        for folder in (root / tournament).glob("*/*")
+    }
 
 
 _KEPT = frozenset({AttemptState.RECORDED})
@@ -126,8 +132,7 @@ def _attempts(store: Store) -> list[tuple[str, AttemptState, bool]]:
 
 
 def _is_elsewhere(home: Home, attempt: Attempt) -> bool:
-    is_shared = bool(home.server)
-    return is_shared and attempt.state == AttemptState.LEASED and attempt.host != host_id()
+    return home.is_shared and attempt.state == AttemptState.LEASED and attempt.host != host_id()
 
 
 def remove(path: Path) -> None:

@@ -59,9 +59,10 @@ class Store:
             StoreError: The database, or its folder, cannot be read or written.
         """
         database = find_database(home, busy_seconds)
-        home.create()
         try:
             with _one_line_errors(database):
+                database.check(home)
+                home.create()
                 _bring_up_to_date(database)
                 database.admit(home)
         except BaseException:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from clusters import name_of
 from exports import Nobody, make_store, make_tournament, play, play_timed, run
-from sqlalchemy import Double, Float, inspect
+from sqlalchemy import Double, Engine, Float, event, inspect
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
-from arena import ledger, queries, rulebook, tournament
+from arena import ledger, promises, queries, recovery, roster, rulebook, tournament
 from arena.cli import main
 from arena.databases.urls import without_secrets
 from arena.doctor import _database
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clusters import Cluster
-    from sqlalchemy import Inspector
+    from sqlalchemy import Connection, Inspector
     from sqlalchemy.types import TypeEngine
 
     from arena.infos import MatchInfo
@@ -243,8 +243,11 @@ def test_writer_that_falls_silent_is_given_up(home: Home, monkeypatch: pytest.Mo
         assert [bot.name for bot in queries.bots(store)] == ["anna"]
 
 
-def test_time_is_that_of_the_server(store: Store, cluster: Cluster) -> None:
+def test_time_is_that_of_the_server(
+    store: Store, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Leases are counted by one clock, whatever machine asks."""
+    monkeypatch.setattr(time, "time", lambda: 0.0)
     before, now, after = (
         cluster.execute("SELECT extract(epoch FROM clock_timestamp()) * 1000")[0][0],
         store.now(),
@@ -303,12 +306,89 @@ def test_folder_of_another_database_is_refused(home: Home, cluster: Cluster) -> 
         Store.open(Home(home.path, cluster.migrated()))
 
 
-def test_folder_that_was_named_by_a_killed_process_is_taken(home: Home) -> None:
-    """A name that no database knows, in a folder without files, costs nothing."""
+def test_folder_of_a_live_arena_without_files_is_refused(home: Home, cluster: Cluster) -> None:
+    """An arena of images has no files yet, and takes no second database all the same."""
+    with Store.open(home) as store:
+        add_bots(store, "anna")
+    named = home.identity.read_text()
+    with pytest.raises(RefusedError, match="does not know"):
+        Store.open(Home(home.path, cluster.migrated()))
+    assert home.identity.read_text() == named
+
+
+def draft_of(home: Home) -> Path:
+    """Return where a folder's id is kept until its database has it."""
+    return home.path / "arena.id.part"
+
+
+def test_folder_whose_naming_was_killed_before_the_database_knew_is_named_anew(home: Home) -> None:
+    """A draft that no database knows costs nothing."""
     home.create()
-    home.identity.write_text("abc\n")
+    draft_of(home).write_text("abc\n")
     Store.open(home).close()
-    assert home.identity.read_text() == "abc\n"
+    assert home.identity.read_text() != "abc\n"
+    assert not draft_of(home).exists()
+    Store.open(home).close()
+
+
+def test_folder_whose_naming_was_killed_once_the_database_knew_is_named(home: Home) -> None:
+    """The next process finishes what the draft says."""
+    Store.open(home).close()
+    named = home.identity.read_text()
+    home.identity.rename(draft_of(home))
+    Store.open(home).close()
+    assert home.identity.read_text() == named
+    assert not draft_of(home).exists()
+
+
+def test_id_is_the_folders_only_when_the_database_has_it(home: Home) -> None:
+    """Until the transaction is over there is a draft and nothing else."""
+    seen = []
+
+    def look(connection: Connection) -> None:
+        del connection
+        if draft_of(home).exists():
+            seen.append(home.identity.exists())
+
+    event.listen(Engine, "commit", look)
+    try:
+        Store.open(home).close()
+    finally:
+        event.remove(Engine, "commit", look)
+    assert seen == [False]
+    assert home.identity.exists()
+
+
+def state_of(home: Home, cluster: Cluster) -> tuple[object, ...]:
+    """Return what is in a folder, and the tables and the revision of its database."""
+    name = name_of(home.server)
+    query = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+    tables = cluster.execute(query, name)
+    revision = cluster.execute("SELECT version_num FROM alembic_version", name) if tables else []
+    return home.path.exists(), sorted(home.path.rglob("*")), tables, revision
+
+
+def test_refused_folder_leaves_an_older_database_as_it_is(
+    home: Home, tmp_path: Path, cluster: Cluster
+) -> None:
+    """A database of another folder is not brought up to date, and a mistyped folder not made."""
+    Store.open(home).close()
+    cluster.execute("UPDATE alembic_version SET version_num = '0006'", name_of(home.server))
+    wrong = Home(tmp_path / "mistyped", home.server)
+    before = state_of(wrong, cluster)
+    with pytest.raises(RefusedError, match="tells of another folder"):
+        Store.open(wrong)
+    assert state_of(wrong, cluster) == before
+
+
+def test_refused_database_gets_no_tables(home: Home, cluster: Cluster) -> None:
+    """A folder that another database knows changes nothing in an empty one."""
+    Store.open(home).close()
+    wrong = Home(home.path, cluster.empty())
+    before = state_of(wrong, cluster)
+    with pytest.raises(RefusedError, match="does not know"):
+        Store.open(wrong)
+    assert state_of(wrong, cluster) == before
 
 
 def test_folder_is_not_opened_with_the_other_kind_of_database(home: Home, tmp_path: Path) -> None:
@@ -341,6 +421,41 @@ def test_owners_of_other_machines_are_left_alone(
         assert live_owners(home) == {mine.boot}
         assert dead_owners(home) == frozenset()
     assert list(home.owners.iterdir()) == [theirs]
+
+
+def test_owners_of_other_machines_are_left_alone_without_the_url(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks after a shared folder and does not name its database removes no lock in it."""
+    Store.open(home).close()
+    monkeypatch.setattr("arena.owners.host_id", lambda: "there")
+    with ownership(home):
+        (theirs,) = home.owners.iterdir()
+    theirs.touch()
+    monkeypatch.setattr("arena.owners.host_id", lambda: "here")
+    assert live_owners(Home(home.path)) == frozenset()
+    assert list(home.owners.iterdir()) == [theirs]
+
+
+def test_match_that_begins_elsewhere_meanwhile_is_not_swept(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another machine claims a match and makes its folder while this one looks round."""
+    monkeypatch.setattr("arena.recovery.host_id", lambda: OWNER.host)
+    read = recovery._attempts
+    with Store.open(home) as store:
+        number = add_tournament(store)
+        folder = home.records / "cup/1/1"
+
+        def begin_afterwards(store: Store) -> object:
+            found = read(store)
+            lease(store, number, ELSEWHERE)
+            folder.mkdir(parents=True)
+            return found
+
+        monkeypatch.setattr(recovery, "_attempts", begin_afterwards)
+        assert stale(store) == []
+        assert folder.exists()
 
 
 def test_matches_of_other_machines_are_free_when_their_leases_run_out(
@@ -445,6 +560,14 @@ def test_error_of_the_server_is_one_line(store: Store, code: str, words: str) ->
         "postgresql://user:se#secret@host/arena",
         "postgresql://user:%zzsecret@host/arena",
         "postgresql://user:secret@[host/arena",
+        "postgresql://user:secret/arena",
+        "postgresql://user:5secret/arena",
+        "postgresql://user:secret",
+        "postgresql://user:123456/secret",
+        "postgresql://host:1:secret/arena",
+        "postgresql://user@host:1,other:secret/arena",
+        "postgresql://user@[::1]:secret/arena",
+        "postgresql://user@host:\N{ARABIC-INDIC DIGIT ONE}/secret",
         "secret",
     ],
 )
@@ -462,6 +585,11 @@ def test_url_that_cannot_be_read_is_refused_without_quoting_it(home: Home, url: 
             "postgres://user:p%40ss@host:5433/arena?sslmode=require&password=x&ssl%70assword=y",
             "postgresql://user@host:5433/arena?sslmode=require",
         ),
+        (
+            "postgresql://user@host/a?oauth_client_secret=x&scram_client_key=y&scram_server_key=z",
+            "postgresql://user@host/a",
+        ),
+        ("postgresql://u@[::1]:5432,b:6,c/a", "postgresql://u@[::1]:5432,b:6,c/a"),
         ("postgresql:///arena", "postgresql:///arena"),
         ("postgresql://user@/arena?host=/run/x", "postgresql://user@/arena?host=/run/x"),
     ],
@@ -587,16 +715,42 @@ def test_export_is_that_of_a_file_to_the_byte(
             make_tournament(store, **options)
             run(store, play=play_timed)
             folders.append(export(store, "cup", tmp_path / name / "out").folder)
-    held = [
-        {
-            path.relative_to(folder): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file()
-        }
-        for folder in folders
-    ]
-    assert held[0] == held[1]
+    assert held_in(folders[0]) == held_in(folders[1])
     assert audit(folders[1]).ok
+
+
+def test_export_with_promised_strings_is_that_of_a_file_to_the_byte(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    """Strings of every sort, one known from before, come in the same order from both."""
+    folders = []
+    for name, server in (("file", ""), ("server", cluster.migrated())):
+        with make_store(
+            tmp_path / name,
+            ("Zoe", "anna", "boris", "clara", "dora"),
+            with_entropy=("clara", "dora"),
+            with_promise=("Zoe", "anna", "boris"),
+            server=server,
+            clock=Hours(),
+        ) as store:
+            make_tournament(store, "before", bots=("Zoe", "boris"), decks=1)
+            promises.reveal(store, "Zoe", "dice of Zoe")
+            make_tournament(store, bots=("boris", "clara", "Zoe", "anna"), decks=1)
+            promises.reveal(store, "anna", "dice of anna")
+            promises.give_up(store, "cup", "boris", "does not answer")
+            roster.join(store, "cup", "dora", "came late")
+            run(store, play=play_timed)
+            folders.append(export(store, "cup", tmp_path / name / "out").folder)
+    assert held_in(folders[0]) == held_in(folders[1])
+    told = json.loads((folders[1] / "tournament.json").read_text())["entropy"]
+    assert {each["state"] for each in told} == {"revealed", "forgone", "open", "known", "too late"}
+    assert audit(folders[1]).ok
+
+
+def held_in(folder: Path) -> dict[Path, bytes]:
+    """Return the files of a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 # ----------------------------------------------------------------------------------- command line

@@ -16,7 +16,7 @@ from arena.cli import main
 from arena.cli.description import read_description
 from arena.cli.live import StatusLines
 from arena.cli.output import Bar, Column, Output, _least_width
-from arena.home import Home
+from arena.home import DATABASE_VARIABLE, Home
 from arena.sandbox import ImageMissingError
 from arena.store import Store
 
@@ -754,6 +754,31 @@ def test_file_of_the_page_on_tournaments_can_be_read(tmp_path: Path) -> None:
     described = read_description(file)
     assert described.options(Home(tmp_path)).bots == ("alice", "bob@2", "carol")
     assert [bot.name for bot in described.said.bots] == ["alice"]
+
+
+@pytest.mark.parametrize("verb", ["create", "plan"])
+def test_place_of_the_arena_is_named_beside_a_file(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Folder and database are nothing that the file says."""
+    monkeypatch.setenv(DATABASE_VARIABLE, "postgresql://nobody@/nowhere")
+    Path("cup.toml").write_text(
+        'name = "cup"\nsandbox = "process"\n'
+        '[[bots]]\nname = "x"\nsource = "anna"\n[[bots]]\nname = "y"\nsource = "boris"\n'
+    )
+    place = ["--home", str(tmp_path / "other"), "--database", ""]
+    arena(capsys, "tournament", verb, "--from", "cup.toml", *place)
+    assert (tmp_path / "other").exists() == (verb == "create")
+
+
+def test_command_that_is_told_names_the_file_as_it_was_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the environment names a database, what is to be pasted keeps off it too."""
+    monkeypatch.setenv(DATABASE_VARIABLE, "postgresql://nobody@/nowhere")
+    line = ["tournament", "create", "cup", *BOTS, "--sandbox", "process", "--database", ""]
+    _, err = arena(capsys, *line)
+    assert "arena tournament run cup --database ''" in err
 
 
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from arena.infos import TournamentInfo
     from arena.store import Store
 
+BESIDE_FILE = frozenset({"file", "dry_run", "as_json", "home", "database"})
+"""What a line says beside --from FILE: which file, what to do, and in which arena."""
 
 _rounds_option = click.option(
     "--rounds",
@@ -255,7 +257,7 @@ def _create_from(
     """
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in {"file", "dry_run", "as_json", "home"}:
+        if given and parameter.name not in BESIDE_FILE:
             is_option = isinstance(parameter, click.Option)
             word = max(parameter.opts, key=len) if is_option else parameter.human_readable_name
             raise click.UsageError(f"--from FILE says everything: put {word} into the file")

@@ -285,7 +285,8 @@ def tournament_command(app: App, verb: str, info: TournamentInfo, *words: str) -
     """Return a command for a tournament as it can be pasted."""
     place = [] if app.given_home is None else ["--home", str(app.given_home)]
     if app.given_database is not None:
-        place += ["--database", without_secrets(app.given_database)]
+        # Empty is how the file is named where the environment names a database.
+        place += ["--database", app.given_database and without_secrets(app.given_database)]
     return shlex.join(["arena", "tournament", verb, info.name, *words, *place])
 
 

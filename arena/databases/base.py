@@ -57,11 +57,19 @@ class Database(ABC):
         """Keep a copy from before the migration to a revision, where that can be done."""
 
     @abstractmethod
-    def admit(self, home: Home) -> None:
-        """Check that the folder is the one that this database tells of.
+    def check(self, home: Home) -> None:
+        """See that folder and database can belong together; neither is changed.
 
         Raises:
-            RefusedError: It belongs to another database, or the database to another folder.
+            RefusedError: The folder belongs to another database, or the database to another folder.
+        """
+
+    @abstractmethod
+    def admit(self, home: Home) -> None:
+        """Take the folder for the one that this database, which has its tables, tells of.
+
+        Raises:
+            RefusedError: As `check`; another process may have been faster.
         """
 
     @abstractmethod

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, func, select
+from sqlalchemy import create_engine, event, func, inspect, select
 from sqlalchemy.exc import DBAPIError
 
 from arena.databases.base import Database
@@ -33,6 +33,7 @@ except ImportError as missing:
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from sqlalchemy import Connection
 
@@ -163,14 +164,44 @@ class PostgresqlDatabase(Database):
     def keep_copy(self, revision: str) -> None:
         """Keep none: a migration is one transaction, and copies are for who keeps the server."""
 
+    def check(self, home: Home) -> None:
+        """Compare the folder's id, if it has one, with the one in the database, if that has one."""
+        # Looked at first: a folder is known to its database before anything is in it.
+        is_begun = _is_begun(home)
+        with self.readers.connect() as connection:
+            known = _known(connection) if inspect(connection).has_table(_FOLDER.name) else None
+        if known is not None:
+            self._compare(home, known)
+        elif is_begun:
+            raise self._unknown(home)
+
     def admit(self, home: Home) -> None:
-        """Compare the folder's id with the one in the database; a new arena gets one."""
+        """Compare the ids again; a new arena gets one."""
         with self.readers.connect() as connection:
             known = _known(connection)
         if known is None:
             with self.writers.begin() as connection:
                 # Another process may have been faster.
                 known = _known(connection) or self._name(home, connection)
+        self._compare(home, known)
+        if not home.identity.exists():
+            # Another process may have been faster.
+            with suppress(FileNotFoundError):
+                _draft(home).replace(home.identity)
+
+    def _name(self, home: Home, connection: Connection) -> str:
+        """Keep a new id in the database, and in a draft in a folder that belongs to none yet."""
+        if _is_begun(home):
+            raise self._unknown(home)
+        identity = uuid.uuid4().hex
+        with _draft(home).open("w", encoding="ascii") as file:
+            file.write(f"{identity}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        connection.execute(_FOLDER.insert(), {"id": identity})
+        return identity
+
+    def _compare(self, home: Home, known: str) -> None:
         if known != _id_of(home):
             raise RefusedError(
                 f"the database {self.name} tells of another folder than {home.path}: of the one "
@@ -178,24 +209,11 @@ class PostgresqlDatabase(Database):
                 "name that folder with --home, or its own database with --database",
             )
 
-    def _name(self, home: Home, connection: Connection) -> str:
-        """Give a folder in which nothing is yet an id, and keep it in the database."""
-        if any(any(place.iterdir()) for place in (home.records, home.logs, home.bots)):
-            raise RefusedError(
-                f"the folder {home.path} is of an arena that the database {self.name} does not "
-                "know",
-                "name its own database with --database, or choose another folder with --home",
-            )
-        # A process that was killed here may have left an id that no database knows.
-        identity = _id_of(home) or uuid.uuid4().hex
-        draft = home.identity.with_suffix(".part")
-        with draft.open("w", encoding="ascii") as file:
-            file.write(f"{identity}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(home.identity)
-        connection.execute(_FOLDER.insert(), {"id": identity})
-        return identity
+    def _unknown(self, home: Home) -> RefusedError:
+        return RefusedError(
+            f"the folder {home.path} is of an arena that the database {self.name} does not know",
+            "name its own database with --database, or choose another folder with --home",
+        )
 
     def explain(self, error: Exception) -> StoreError:
         """Tell by the code of the error; one of connecting has no code, only a text."""
@@ -251,8 +269,26 @@ def _known(connection: Connection) -> str | None:
     return connection.execute(select(_FOLDER.c.id)).scalar()
 
 
+def _is_begun(home: Home) -> bool:
+    """Tell whether some database knows the folder, or must: only arenas have files there."""
+    places = (home.records, home.logs, home.bots)
+    return home.identity.exists() or any(any(place.iterdir()) for place in places if place.is_dir())
+
+
+def _draft(home: Home) -> Path:
+    """Return what holds the folder's id until it is surely in the database."""
+    return home.identity.with_name(f"{home.identity.name}.part")
+
+
 def _id_of(home: Home) -> str | None:
+    """Return the folder's id; the draft is that of a process killed after it told the database."""
+    # The other way round the moment between could be missed in which one becomes the other.
+    draft = _read(_draft(home))
+    return _read(home.identity) or draft
+
+
+def _read(path: Path) -> str | None:
     try:
-        return home.identity.read_text("ascii").strip() or None
+        return path.read_text("ascii").strip() or None
     except FileNotFoundError:
         return None

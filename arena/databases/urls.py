@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from arena.errors import RefusedError
@@ -9,7 +10,10 @@ from arena.errors import RefusedError
 __all__ = ["without_secrets"]
 
 SCHEMES = frozenset({"postgresql", "postgres"})
-SECRETS = frozenset({"password", "sslpassword"})
+SECRETS = frozenset(
+    {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
+)
+PORT = re.compile("[0-9]{0,5}")
 
 
 def without_secrets(url: str) -> str:
@@ -24,7 +28,8 @@ def without_secrets(url: str) -> str:
     except ValueError:
         parts = urlsplit("")
     user, at, place = parts.netloc.rpartition("@")
-    if parts.scheme not in SCHEMES or "@" in user + parts.path + parts.query or parts.fragment:
+    is_plain = "@" not in user + parts.path + parts.query and not parts.fragment
+    if parts.scheme not in SCHEMES or not is_plain or not _has_ports(place):
         raise RefusedError(
             "the database's URL cannot be read",
             "write it like postgresql://USER@HOST/NAME, and signs such as @ / # in it as %40 and "
@@ -33,3 +38,12 @@ def without_secrets(url: str) -> str:
     shown = [pair for pair in parse_qsl(parts.query) if pair[0] not in SECRETS]
     query = f"?{urlencode(shown, safe='/')}" if shown else ""
     return f"postgresql://{user.partition(':')[0]}{at}{place}{parts.path}{query}"
+
+
+def _has_ports(place: str) -> bool:
+    """Tell whether what follows the hosts are ports: without USER@ it may be a password."""
+    for host in place.split(","):
+        name = host.rpartition("]")[2] if host.startswith("[") else host
+        if not PORT.fullmatch(name.partition(":")[2]):
+            return False
+    return True
