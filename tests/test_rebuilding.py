@@ -500,6 +500,20 @@ def test_damaged_result_is_told_in_a_line(
     assert main(["rebuild", *home]) == 0
 
 
+def test_time_that_is_no_number_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite keeps a text where a number belongs: what forecasts by it says so, and the way out."""
+    with Store.open(Home(tmp_path / "arena")) as store:
+        keep(store, stores.add_tournament(store, matches=1), 1)
+        spoil(store, 1, milliseconds="junk")
+        for line in (["tournament", "plan", "cup"], ["match", "show", "cup/1"]):
+            assert main([*line, "--home", str(store.home.path)]) == 3
+            said = capsys.readouterr().err
+            assert said.count("\n") == 1
+            assert "cup/1: row 1 of the table result is damaged" in said
+
+
 def test_lines_fit_a_terminal(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Differences and digests stand on lines of 80 columns."""
     home = ["--home", str(store.home.path), "--database", store.home.server]
