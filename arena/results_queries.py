@@ -168,9 +168,10 @@ def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
     with store.write() as session:
         result = session.get_one(Result, row.match_id)
         result.decks, result.totals, result.sides = values.decks, values.totals, values.sides
-        times = _times(store, session, row)
-        for name, _ in row.broken_times:
-            setattr(result, name, times[name])
+        if row.broken_times:
+            times = _times(store, session, row)
+            for name, _ in row.broken_times:
+                setattr(result, name, times[name])
         session.add(result)
         _put_faults_right(session, row, values)
 

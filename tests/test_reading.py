@@ -18,7 +18,7 @@ from arena import reading
 from arena.cleaning import find_leftovers, take_back
 from arena.errors import StoreError
 from arena.home import Home
-from arena.sandbox import process
+from arena.sandbox import owners, process
 from arena.store import Store
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(owners, "_places", lambda: [folder])
     return folder
 
 
