@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Leftover", "find_leftovers", "take_back", "unused_images"]
 
-# Made by a play, or by a build of the base image; the second says nothing of its owner.
+# Made by a play, by reading what cannot be written, or by a build of the base image, which says
+# nothing of its owner.
 PLAY_FOLDERS = "bura-play-*"
+READ_FOLDERS = "bura-read-*"
 BUILD_FOLDERS = "bura-build-*"
 YOUNG_SECONDS = 60
 NO_OWNER = "its owner does not run on this machine"
@@ -102,13 +104,13 @@ def take_back(sandbox: Sandbox) -> int:
     """Remove what commands left that were killed, before another one starts bots.
 
     Returns:
-        How many things that were: containers, socket folders and folders of plays.
+        How many things that were: containers, socket folders and temporary folders.
     """
     count = 0
     # A failure to look back is none of what is to be done now.
     with suppress(SandboxError):
         count += sandbox.reap()
-    for path, _ in _plays(Path(tempfile.gettempdir())):
+    for path, _ in _owned_folders(Path(tempfile.gettempdir())):
         remove(path)
         count += 1
     return count
@@ -156,20 +158,24 @@ def _known_images(home: Home) -> frozenset[str]:
 
 
 def _temporary_folders(place: Path) -> Iterator[tuple[Path, str]]:
-    yield from _plays(place)
+    yield from _owned_folders(place)
     for path in sorted(place.glob(BUILD_FOLDERS)):
         if _age(path) > BUILD_SECONDS:
             yield path, "no build takes so long"
 
 
-def _plays(place: Path) -> Iterator[tuple[Path, str]]:
-    """Give the folders of plays that are over."""
-    for path in sorted(place.glob(PLAY_FOLDERS)):
-        age, home = _age(path), Home(path)
-        # A play that has just begun has made its folder, but has not said yet that it lives.
-        is_over = was_left(home) or (age > YOUNG_SECONDS and not live_owners(home))
-        if age and is_over:
-            yield path, "the play that made it is over"
+def _owned_folders(place: Path) -> Iterator[tuple[Path, str]]:
+    """Give the folders of plays that are over, and the copies of databases that nobody reads."""
+    for kind, why in (
+        (PLAY_FOLDERS, "the play that made it is over"),
+        (READ_FOLDERS, "the command that read this copy is over"),
+    ):
+        for path in sorted(place.glob(kind)):
+            age, home = _age(path), Home(path)
+            # Whoever has just begun has made its folder, but has not said yet that it lives.
+            is_over = was_left(home) or (age > YOUNG_SECONDS and not live_owners(home))
+            if age and is_over:
+                yield path, why
 
 
 def _age(path: Path) -> float:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from sqlmodel import col, select
 
 from arena import formats, planning
+from arena.damage import row_of
 from arena.ledger import seats_of
 from arena.sandbox.slots import plan_slots
 from arena.tables import Bot, BotVersion, Entrant, Match, Result, Tournament
@@ -207,4 +208,6 @@ def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
         .where(Match.tournament_id == row.id)
     ):
         if seats_of(match) <= positions:
-            yield milliseconds / 1000
+            with row_of("result", match.id, f"{row.name}/{match.number}"):
+                seconds = milliseconds / 1000
+            yield seconds

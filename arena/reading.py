@@ -6,17 +6,19 @@ can be written. So what cannot be written is copied, log included, and the copy 
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from arena.errors import StoreError
 from arena.home import Home
+from arena.owners import ownership
 from arena.store import Store
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 LOG = "-wal"
 TRIES = 50
 PAUSE_SECONDS = 0.1
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +82,41 @@ def reading(home: Home) -> Iterator[Store]:
         with Store.open(home) as store:
             yield store
         return
-    with tempfile.TemporaryDirectory(prefix="bura-read-") as folder:
-        copied = _CopiedHome(home.path, folder=Path(folder))
+    with _scratch() as folder:
+        copied = _CopiedHome(home.path, folder=folder)
         if is_file:
             _copy(home.database, copied.database)
         with ReadingStore.open(copied) as store:
             yield store
 
 
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Make a folder for a copy, which is known as left behind when this process is dead."""
+    with ExitStack() as stack:
+        try:
+            made = tempfile.TemporaryDirectory(prefix="bura-read-")
+            scratch = Home(Path(stack.enter_context(made)))
+            scratch.owners.mkdir()
+            stack.enter_context(ownership(scratch))
+        except OSError as error:
+            raise _no_room(error) from error
+        yield scratch.path
+
+
+def _no_room(error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot copy the database to {tempfile.tempdir or 'a temporary folder'}: "
+        f"{error.strerror or error}",
+        "make room there, or name another folder with TMPDIR",
+    )
+
+
 def _copy(source: Path, target: Path) -> None:
     """Copy a database and its log at a moment in which nobody writes to either.
 
     Raises:
-        StoreError: They are written to all the time, or cannot be read.
+        StoreError: They are written to all the time, cannot be read, or have no room.
     """
     pairs = [(Path(f"{source}{end}"), Path(f"{target}{end}")) for end in ("", LOG)]
     try:
@@ -101,11 +126,17 @@ def _copy(source: Path, target: Path) -> None:
             time.sleep(PAUSE_SECONDS)
             for path, copy in pairs:
                 copy.unlink(missing_ok=True)
-                if path.exists():
+                try:
                     shutil.copyfile(path, copy)
+                except FileNotFoundError:
+                    # The marks tell a log that was there from none.
+                    if path == source:
+                        raise
             if _marks(pairs) == before:
                 return
     except OSError as error:
+        if error.errno in FULL:
+            raise _no_room(error) from error
         raise StoreError(
             f"cannot read the arena in {source.parent}: {error.strerror}", "ask its owner"
         ) from error

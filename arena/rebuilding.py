@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from arena.infos import MatchState
 from arena.ledger import StoredFault, decks_text, totals_text
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.recorded import deck_scores, read_recorded
+from arena.recovery import attempt_folder
 from arena.results_queries import (
     ResultValues,
     put_right,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from referee.record import Record
 
 SHOWN = 60
+SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +189,10 @@ def _compare(
         for name in ("decks", "totals", "sides", "faults")
         if getattr(row.values, name) != getattr(expected, name)
     ]
+    differing += [
+        _difference(match, name, value, f"nothing: attempt {row.attempt} does", fixed=fix)
+        for name, value in row.broken_times
+    ]
     if differing and fix:
         put_right(store, row, expected)
     return differing
@@ -196,13 +203,13 @@ def _recover(
 ) -> list[Difference]:
     """Name a match without its result, and with `fix` make it anew from the record."""
     match = f"{info.name}/{row.number}"
-    if not row.record_sha256:
+    if not SHA256.fullmatch(row.record_sha256):
         said = f"nothing: attempt {row.attempt} names none"
         return [_difference(match, "result", "nothing", said)]
-    folder = store.home.records
-    path = next(folder.rglob(f"{row.record_sha256}.jsonl"), None)
-    if path is None:
-        said = f"nothing: {row.record_sha256}.jsonl is not there"
+    folder = store.home.records / attempt_folder(info.name, row.number, row.attempt)
+    path = folder / f"{row.record_sha256}.jsonl"
+    if not path.exists():
+        said = f"nothing: {path.name} is not there"
         return [_difference(match, "result", "nothing", said)]
     row = replace(row, record=str(path.relative_to(store.home.path)))
     record = _witness(store, info, seed, row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from sqlmodel import col, select
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from sqlmodel import Session
 
     from arena.store import Store
+
+LAST_TIME = 253_402_300_799_999
+"""The end of the year 9999, in milliseconds since 1970."""
 
 Decks = tuple[tuple[tuple["Fraction", ...], ...], ...]
 
@@ -48,6 +51,7 @@ class ResultRow:
         attempt_sha256: The same as it was noted with the attempt.
         state: Of the match.
         values: What the record must agree with.
+        broken_times: Names and values of the result's times that cannot be times.
     """
 
     match_id: int
@@ -59,6 +63,7 @@ class ResultRow:
     attempt_sha256: str
     state: str
     values: ResultValues
+    broken_times: tuple[tuple[str, object], ...] = ()
 
 
 def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
@@ -145,19 +150,28 @@ def result_rows(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
                     sides=result.sides,
                     faults=_stored_faults(session, result.match_id, result.attempt),
                 ),
+                broken_times=tuple(
+                    (name, getattr(result, name))
+                    for name in ("recorded", "milliseconds")
+                    if not _is_time(getattr(result, name))
+                ),
             )
             for match, result, attempt in rows
         )
 
 
 def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
-    """Store a result as its record has it.
+    """Store a result as its record has it, and broken times as `restore` does.
 
     Faults that differ are stored anew; what was known of them beside the record is lost.
     """
     with store.write() as session:
         result = session.get_one(Result, row.match_id)
         result.decks, result.totals, result.sides = values.decks, values.totals, values.sides
+        if row.broken_times:
+            times = _times(store, session, row)
+            for name, _ in row.broken_times:
+                setattr(result, name, times[name])
         session.add(result)
         _put_faults_right(session, row, values)
 
@@ -169,23 +183,33 @@ def restore(store: Store, row: ResultRow, values: ResultValues, conditions: str)
     little longer.
     """
     with store.write() as session:
-        attempt = session.get_one(Attempt, (row.match_id, row.attempt))
-        ended = store.now() if attempt.ended is None else attempt.ended
         session.add(
             Result(
                 match_id=row.match_id,
                 attempt=row.attempt,
-                recorded=ended,
                 decks=values.decks,
                 sides=values.sides,
                 totals=values.totals,
                 conditions=conditions,
-                milliseconds=ended - attempt.started,
                 record=row.record,
                 record_sha256=row.record_sha256,
+                **_times(store, session, row),
             )
         )
         _put_faults_right(session, row, values)
+
+
+def _times(store: Store, session: Session, row: ResultRow) -> dict[str, int]:
+    """Return the times of a result by those of its attempt, as far as these are times."""
+    attempt = session.get_one(Attempt, (row.match_id, row.attempt))
+    ended = attempt.ended if _is_time(attempt.ended) else store.now()
+    started = attempt.started if _is_time(attempt.started) else ended
+    return {"recorded": ended, "milliseconds": max(0, ended - started)}
+
+
+def _is_time(value: object) -> TypeGuard[int]:
+    """Tell whether a value can be milliseconds since 1970; SQLite keeps anything in any column."""
+    return isinstance(value, int) and 0 <= value <= LAST_TIME
 
 
 def _put_faults_right(session: Session, row: ResultRow, values: ResultValues) -> None:

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from referee.players import (
+    LATE_ANSWERS,
     Choices,
     ClockReading,
     DealOver,
@@ -94,7 +95,6 @@ __all__ = [
     "play_match",
 ]
 
-LATE_ANSWERS = 3
 # A bot that errs in every deal says nothing new with the eleventh message.
 EVIDENT_FAULTS = 10
 SPARE_MESSAGES = 64
@@ -233,8 +233,9 @@ class _Seat:
     decisions: int = 0
     late_answers: int = 0
     blamed: int = 0
-    judged: bytes = b""
+    judged: bytes | None = None
     judged_us: int = 0
+    judged_bank_us: int = 0
     lost: Fault | None = None
     lost_evidence: Evidence | None = None
     noted: bool = False
@@ -249,22 +250,25 @@ class _Seat:
         return max(0, min(elapsed // 1_000, self.limit_us))
 
     def judge(self, arrival: Arrival, stalled_ns: int) -> None:
-        """Keep what is judged from now on, and how long the clock had run when it came."""
-        self.judged = arrival.raw or self.judged
+        """Keep what is judged from now on, how long the clock had run, and what was left then."""
+        if arrival.raw is not None:
+            self.judged = arrival.raw
         if self.open:
             self.judged_us = self.elapsed_us(arrival.received_ns, stalled_ns)
+            self.judged_bank_us = min(self.bank_us, self.limit_us - self.judged_us)
         else:
             self.judged_us = self.last_answer_us
+            self.judged_bank_us = self.bank_us
 
     def evidence(self) -> Evidence:
         """Return what is known of a fault besides its kind."""
         traffic = self.player.traffic
         return Evidence(
             sent=traffic.last_sent,
-            received=self.judged or traffic.hello,
+            received=(traffic.hello or None) if self.judged is None else self.judged,
             limit_us=self.limit_us,
             elapsed_us=self.judged_us,
-            bank_us=self.bank_us,
+            bank_us=self.judged_bank_us,
         )
 
     def stop_clock(self, elapsed_us: int, free_us: int, gain_us: int) -> None:
@@ -487,7 +491,7 @@ class _Leg:
     def _note_late(self, seat: _Seat) -> None:
         detail = f"{len(seat.open)} of {seat.asked} turns not answered when the time was over"
         self._stop_clock(seat, seat.limit_us)
-        seat.judged_us = seat.limit_us
+        seat.judged_us, seat.judged_bank_us = seat.limit_us, seat.bank_us
         for late, _ in seat.open.values():
             late.charge(Fault(FaultKind.TIMEOUT, seat.number, detail), seat.evidence())
         seat.open.clear()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from referee.view import Observation, SeenEvent
 
 __all__ = [
+    "LATE_ANSWERS",
     "Arrival",
     "Choice",
     "Choices",
@@ -43,6 +44,10 @@ __all__ = [
     "Turn",
     "Update",
 ]
+
+
+LATE_ANSWERS = 3
+"""How often in a leg a seat may be late: the last time costs it the leg."""
 
 
 class PlatformError(Exception):
@@ -218,13 +223,13 @@ class Arrival(NamedTuple):
         seat: From which.
         received_ns: The monotonic time it was received, in nanoseconds.
         payload: What it means.
-        raw: The message as it came, empty where no message did.
+        raw: The message as it came, None where no message did.
     """
 
     seat: int
     received_ns: int
     payload: Choices | Fault
-    raw: bytes = b""
+    raw: bytes | None = None
 
 
 class Clock(Protocol):

@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 from burabot import bot_pb2
 from referee.canary import Canaries
 from referee.players import (
+    LATE_ANSWERS,
     Arrival,
     Choice,
     Choices,
@@ -168,7 +169,8 @@ class Reception:
         number = len(self._seats)
         wire = Wire(self._spec, number)
         self._canaries.check(wire.welcome(), f"the welcome of seat {number}")
-        most = min(self._spec.tables, self._spec.decks) + SPARE_CHOICES
+        # Whoever was late may answer its old turns with the new ones.
+        most = LATE_ANSWERS * min(self._spec.tables, self._spec.decks) + SPARE_CHOICES
         server = _SeatServer(number, self.inbox, wire, token, most)
         self._seats.append(server)
         return self._loop.run_until_complete(server.start(address))
@@ -443,7 +445,7 @@ class _SeatServer:
         await context.write(part)
 
     async def _turn_away(self, context: _Context, wrong: str) -> None:
-        self._fault(FaultKind.PROTOCOL, wrong)
+        self._fault(FaultKind.PROTOCOL, wrong, self.hello)
         reason = GoodbyeReason.FAULT
         if wrong.startswith("protocol"):
             reason = GoodbyeReason.UNKNOWN_PROTOCOL
@@ -461,7 +463,7 @@ class _SeatServer:
         said = "" if isinstance(message, str) else message.hello.token
         return hmac.compare_digest(said.encode(), self._token.encode())
 
-    def _fault(self, kind: FaultKind, detail: str, raw: bytes = b"") -> None:
+    def _fault(self, kind: FaultKind, detail: str, raw: bytes | None = None) -> None:
         if not self._ended:
             self._ended = True
             fault = Fault(kind, self.seat, detail)

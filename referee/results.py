@@ -245,13 +245,14 @@ class Evidence:
     Attributes:
         sent: The last message to the bot, as bytes.
         received: The message that was judged; without one, the last that had been judged before.
+            None if none ever came.
         limit_us: The time the seat had for the turns it was asked last, in microseconds.
         elapsed_us: How long its clock had run.
         bank_us: What was left in its bank.
     """
 
     sent: bytes = b""
-    received: bytes = b""
+    received: bytes | None = None
     limit_us: int = 0
     elapsed_us: int = 0
     bank_us: int = 0

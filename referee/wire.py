@@ -38,9 +38,10 @@ __all__ = [
 PROTOCOL = 1
 BATCH_BYTES = 32 * 1024
 MESSAGE_BYTES = 64 * 1024
-# How gzip and zlib begin. With the first no message can; with the second it would begin with a
-# field that the contract does not have.
-_PACKED = (b"\x1f\x8b", b"\x78")
+# How gzip begins, as no message can. A message that begins as zlib does (RFC 1950, 2.2) has a field
+# first that the contract does not have.
+_GZIP = b"\x1f\x8b"
+_DEFLATED, _LARGEST_WINDOW, _CHECKED_BY = 8, 7, 31
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 CACHED = 1 << 16
 TEXT_CHARS = 2_000
@@ -184,7 +185,7 @@ def unpack(raw: bytes) -> bytes | str:
 
     gRPC would unpack it itself, but end the stream without a word if it becomes too long.
     """
-    if not raw.startswith(_PACKED):
+    if not (raw.startswith(_GZIP) or _is_zlib(raw)):
         return raw
     unpacking = zlib.decompressobj(_GZIP_OR_ZLIB)
     try:
@@ -196,18 +197,30 @@ def unpack(raw: bytes) -> bytes | str:
     return found if unpacking.eof and not unpacking.unused_data else raw
 
 
+def _is_zlib(raw: bytes) -> bool:
+    header = raw[:2]
+    return (
+        len(header) == len(("method", "flags"))
+        and header[0] & 0xF == _DEFLATED
+        and header[0] >> 4 <= _LARGEST_WINDOW
+        and int.from_bytes(header, "big") % _CHECKED_BY == 0
+    )
+
+
 def sent_text(raw: bytes) -> str:
     """Return a message to a bot as text in one line of bounded length, empty for no message."""
     return _text(raw, bot_pb2.RefereeMessage)
 
 
-def received_text(raw: bytes) -> str:
-    """Return a message from a bot as text in one line of bounded length, empty for no message.
+def received_text(raw: bytes | None) -> str:
+    """Return a message from a bot as text in one line of bounded length, empty for None.
 
-    What is no message is spelled in hexadecimal digits.
+    What is no message is spelled in hexadecimal digits; one without a byte has none.
     """
+    if raw is None:
+        return ""
     data = unpack(raw)
-    return _text(raw if isinstance(data, str) else data, bot_pb2.BotMessage)
+    return _text(raw if isinstance(data, str) else data, bot_pb2.BotMessage) or "0 bytes"
 
 
 def _text(raw: bytes, kind: type[bot_pb2.RefereeMessage | bot_pb2.BotMessage]) -> str:

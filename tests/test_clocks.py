@@ -148,7 +148,12 @@ def test_steps_of_the_wall_clock_change_nothing(monkeypatch: pytest.MonkeyPatch)
 
 
 WALL_CLOCKS = {("time", "time"), ("time", "time_ns"), ("datetime", "now"), ("datetime", "utcnow")}
-DATES = {"arena/store.py", "arena/bots.py", "arena/cleaning.py", "arena/cli/description.py"}
+DATES = {
+    "arena/bots.py",
+    "arena/cleaning.py",
+    "arena/cli/description.py",
+    "arena/databases/sqlite.py",
+}
 """Where a date is what is wanted."""
 
 

@@ -45,6 +45,13 @@ def test_message_that_cannot_be_read_is_kept_all_the_same(bot: tuple[str, str]) 
     assert len(text) < TEXT_CHARS + 50
 
 
+def test_empty_message_is_shown_as_what_was_judged() -> None:
+    """The evidence of a message without a byte is that message, not the one before."""
+    found = evidence(play(spec(decks=4), STEADY, ("garbage", "empty")).leg)
+    assert found.received == b""
+    assert received_text(found.received) == "0 bytes"
+
+
 def test_fault_keeps_the_message_that_was_judged_and_not_a_later_one() -> None:
     """Each of two wrong answers is shown with its deal, whatever came before the round was over."""
     timeline = Timeline()
@@ -87,6 +94,28 @@ def test_timeout_keeps_the_last_message_before_it() -> None:
     assert found.elapsed_us == found.limit_us
 
 
+def test_evidence_has_the_bank_as_it_was_when_the_message_came() -> None:
+    """Six seconds into a turn of one, five of a bank of ten are gone, in whatever is charged."""
+    timeline = Timeline()
+
+    def err(_: Bot, update: Update) -> list[tuple[float, Choices]]:
+        return [(6_000, answers(update, lambda turn: len(turn.actions)))]
+
+    bots = [Bot(timeline, seat, react) for seat, react in enumerate((good, err))]
+    control = TimeControl(move_time_ms=1_000, bank_ms=10_000)
+    found = evidence(play_leg(spec(decks=1, time_control=control), 0, bots, timeline))
+    assert (found.elapsed_us, found.bank_us) == (6_000_000, 5_000_000)
+
+
+def test_evidence_of_a_timeout_has_an_empty_bank() -> None:
+    """Whoever is late has used up its bank."""
+    timeline = Timeline()
+    bots = [Bot(timeline, seat, react) for seat, react in enumerate((good, lambda *_: []))]
+    control = TimeControl(move_time_ms=1_000, bank_ms=10_000)
+    found = evidence(play_leg(spec(decks=1, time_control=control), 0, bots, timeline))
+    assert (found.elapsed_us, found.bank_us) == (11_000_000, 0)
+
+
 def test_silence_is_kept_with_the_time_it_took() -> None:
     """A bot that says nothing is late after exactly the time it had."""
     match = spec(decks=1, time_control=TimeControl(move_time_ms=250))
@@ -113,7 +142,7 @@ def test_text_of_messages_is_one_line_whatever_they_hold() -> None:
     message = bot_pb2.BotMessage(hello=bot_pb2.Hello(name="a\nb\x1b[31m"))
     text = received_text(message.SerializeToString())
     assert text.isprintable()
-    assert sent_text(b"") == ""
+    assert sent_text(b"") == received_text(None) == ""
 
 
 def test_sending_is_timed_apart() -> None:

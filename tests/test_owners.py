@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -104,6 +105,20 @@ def test_long_path_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SandboxError, match="too long"):
         SocketFolder.create("o")
     assert list(long.iterdir()) == []
+
+
+def test_folder_that_cannot_be_finished_is_removed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is full half-way leaves no draft until this process ends."""
+
+    def fill(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(owners.Path, "write_text", fill)
+    with pytest.raises(SandboxError, match="No space left"):
+        SocketFolder.create("o")
+    assert list(place.iterdir()) == []
 
 
 def test_reaping_takes_the_dead_only(place: Path) -> None:

@@ -326,6 +326,58 @@ def test_deleted_result_without_a_record_stays_open(store: Store) -> None:
     assert (found.fixed, found.record) == (False, "nothing: attempt 1 names none")
 
 
+@pytest.mark.parametrize("name", ["*", "../2", "/etc/passwd", "[0-9]", ""])
+def test_damaged_hash_names_no_file(store: Store, name: str) -> None:
+    """What is no hash is looked for nowhere, whatever it would mean as a path."""
+    name_by_hash(store, 2)
+    forget(store, 2)
+    change(store, Attempt, (2, 1), record_sha256=name)
+    (found,) = check_records(store, fix=True)
+    assert (found.fixed, found.record) == (False, "nothing: attempt 1 names none")
+
+
+def test_record_of_a_lost_result_is_looked_for_in_its_place_only(store: Store) -> None:
+    """A record that lies elsewhere is none of the attempt's."""
+    path = name_by_hash(store, 2)
+    forget(store, 2)
+    path.rename(store.home.records / path.name)
+    (found,) = check_records(store, fix=True)
+    assert (found.fixed, found.record[:9]) == (False, "nothing: ")
+
+
+@pytest.mark.parametrize("value", ["junk", -1, 5.5, 10**18], ids=str)
+@pytest.mark.parametrize("name", ["recorded", "milliseconds"])
+def test_broken_time_of_a_result_is_found_and_put_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, value: object
+) -> None:
+    """It is taken from the attempt, as that of a lost result is; the other one stays."""
+    with Store.open(Home(tmp_path / "arena")) as store:
+        keep(store, stores.add_tournament(store, matches=1), 1)
+        before = times(store)
+        spoil(store, 1, **{name: value})
+
+        (found,) = check_records(store)
+        assert (found.match, found.field, found.stored) == ("cup/1", name, str(value))
+        home = ["--home", str(store.home.path)]
+        assert main(["rebuild", "--records", "--fix", *home]) == 0
+
+        assert check_records(store) == ()
+        with store.read() as session:
+            attempt = session.get_one(Attempt, (1, 1))
+            assert attempt.ended is not None
+            restored = {"recorded": attempt.ended, "milliseconds": attempt.ended - attempt.started}
+        assert times(store) == {**before, name: restored[name]}
+        assert main(["match", "show", "cup/1", *home]) == 0
+    assert "damaged" not in capsys.readouterr().err
+
+
+def times(store: Store) -> dict[str, int]:
+    """Return the times of the first result."""
+    with store.read() as session:
+        row = session.get_one(Result, 1)
+        return {"recorded": row.recorded, "milliseconds": row.milliseconds}
+
+
 def test_nothing_is_told_of_a_tournament_whose_result_is_not_there(
     store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -446,6 +498,20 @@ def test_damaged_result_is_told_in_a_line(
     assert "cup/2: row 2 of the table result is damaged" in said
     assert main(["rebuild", "--records", "--fix", *home]) == 0
     assert main(["rebuild", *home]) == 0
+
+
+def test_time_that_is_no_number_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite keeps a text where a number belongs: what forecasts by it says so, and the way out."""
+    with Store.open(Home(tmp_path / "arena")) as store:
+        keep(store, stores.add_tournament(store, matches=1), 1)
+        spoil(store, 1, milliseconds="junk")
+        for line in (["tournament", "plan", "cup"], ["match", "show", "cup/1"]):
+            assert main([*line, "--home", str(store.home.path)]) == 3
+            said = capsys.readouterr().err
+            assert said.count("\n") == 1
+            assert "cup/1: row 1 of the table result is damaged" in said
 
 
 def test_lines_fit_a_terminal(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from arena.cli import main
 from arena.cli.rankings import Until
 from arena.cli.words import likelihood
 from arena.home import Home
+from arena.statistics.cross_table import Meeting
+from arena.statistics.stats import Estimate
+from arena.statistics.tournament_stats import TournamentStatistics, tournament_statistics
 from arena.store import Store
 from arena.tables import Tournament
 from referee.variants import VARIANTS
@@ -226,6 +230,41 @@ def test_statistics_say_what_their_columns_mean_and_what_is_little(
     assert "from fewer than 20 decks" in text
     assert "here are some from 10" in text
     assert re.search(r"in the cards, 95% interval \S+% to \S+% \(", text)
+
+
+def test_statistics_say_that_meetings_of_pairs_are_few(
+    home: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bots that played a lot may have met rarely as pairs."""
+
+    def statistics(store: Store, name: str) -> TournamentStatistics:
+        found = tournament_statistics(store, name)
+        bots = tuple(replace(bot, per_deal=rested(bot.per_deal, 40)) for bot in found.bots)
+        return replace(
+            found,
+            bots=bots,
+            table=meetings(found, 40),
+            pairs=tuple(bot.entrant for bot in bots),
+            pair_table=meetings(found, 4),
+        )
+
+    monkeypatch.setattr("arena.cli.stats.tournament_statistics", statistics)
+    text = " ".join(printed(capsys, "stats", "cup", *home).split())
+    assert "here are some from 4" in text
+
+
+def rested(estimate: Estimate | None, decks: int) -> Estimate:
+    """Return an estimate as if it rested on so many decks."""
+    assert estimate is not None
+    return replace(estimate, decks=decks)
+
+
+def meetings(found: TournamentStatistics, decks: int) -> tuple[tuple[Meeting | None, ...], ...]:
+    """Return the meetings of bots as if each rested on so many decks."""
+    return tuple(
+        tuple(each and replace(each, per_deal=rested(each.per_deal, decks)) for each in row)
+        for row in found.table
+    )
 
 
 @pytest.mark.parametrize(

@@ -800,6 +800,15 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("name = 'cup'\nfromat = 'swiss'", "there is no key 'fromat'; did you mean 'format'"),
         ("name = 'cup'\n[time]\nmoove = 1", "there is no key 'time.moove'; did you mean 'move'"),
         ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'; give a whole number"),
+        (f"name = 'cup'\nrounds = {'9' * 5000}", "has a whole number of thousands of digits; give"),
+        (f"name = 'cup'\nrounds = 0x{'f' * 5000}", "rounds has no value with a whole number of"),
+        (f"name = 'cup'\nseed = 0x{'f' * 5000}", "seed has no value with a whole number of"),
+        (
+            f"name = 'cup'\nrules = {{ target = [0x{'f' * 5000}] }}",
+            "rules.target has no value with",
+        ),
+        (f"name = {'[' * 3000}{']' * 3000}", "has lists or tables within each other without end"),
+        (f"name = {'[' * 200}{']' * 200}", f"name has no value {'[' * 80}...; give a text"),
         ("name = 'cup'\nentrants = 'a1'", "entrants has no value 'a1'; give a list in brackets"),
         ("name = 'cup'\nrounds = 0", "rounds has no value 0; give at least 1"),
         ("name = 'cup'\n[[bots]]\nname = 'x'", "bots[0].source is missing"),
@@ -838,7 +847,7 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("name = 'cup'\nentrants = ['anna', 'emil']", "entrants: there is no bot 'emil'"),
         ("name = 'cup'\nrules = { target = 'x' }", "rules.target: target has no value 'x'"),
     ],
-    ids=lambda text: text.replace("\n", " ") if "=" in text else "",
+    ids=lambda text: text.replace("\n", " ")[:60] if "=" in text else "",
 )
 def test_file_that_cannot_be_meant_is_refused_in_one_line(
     text: str, said: str, capsys: pytest.CaptureFixture[str]

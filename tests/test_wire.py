@@ -142,7 +142,15 @@ def test_welcome_tells_every_option_and_nothing_of_the_match() -> None:
     assert all(secret not in raw for secret in (b"alpha", b"beta", b"sha256", match.seed))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "zlib"])
+def small_window(data: bytes) -> bytes:
+    """Compress as a library does that has little memory."""
+    packing = zlib.compressobj(wbits=9)
+    return packing.compress(data) + packing.flush()
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, zlib.compress, small_window], ids=["gzip", "zlib", "small window"]
+)
 def test_compressed_message_is_unpacked_up_to_what_a_message_may_have(
     pack: Callable[[bytes], bytes],
 ) -> None:

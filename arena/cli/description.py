@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Time = Annotated[float, Field(ge=0, le=DAY, allow_inf_nan=False)]
+SHOWN_CHARS = 80
+LONG_NUMBER = "a whole number of thousands of digits"
+NO_SUCH_DEPTH = "no key takes more than lists of plain values"
 EXPECTED = {
     "list_type": "give a list in brackets, as in ['alice', 'bob']",
     "string_type": "give a text in quotes",
@@ -317,6 +320,12 @@ def read_description(path: Path) -> DescriptionFile:
         raise RefusedError(f"{path} is no TOML: {error}", "mend that line") from error
     except ValidationError as error:
         raise _explain(path, error) from error
+    except RecursionError as error:
+        message = f"{path} has lists or tables within each other without end"
+        raise RefusedError(message, NO_SUCH_DEPTH) from error
+    # Python reads no whole number of thousands of digits.
+    except ValueError as error:
+        raise RefusedError(f"{path} has {LONG_NUMBER}", "give a shorter number") from error
 
 
 def _explain(path: Path, error: ValidationError) -> RefusedError:
@@ -334,10 +343,15 @@ def _explain(path: Path, error: ValidationError) -> RefusedError:
 
 
 def _shown(value: Any) -> str:
-    """Return a value about as the file has it."""
+    """Return a value about as the file has it, its beginning if it is long."""
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, str | int | float | list | dict) else str(value)
+    is_plain = isinstance(value, str | int | float | list | dict)
+    try:
+        text = repr(value) if is_plain else str(value)
+    except ValueError:
+        return f"with {LONG_NUMBER}"
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}..."
 
 
 def _expected(error: ErrorDetails) -> str:

@@ -20,7 +20,7 @@ MATCH_FIELDS = {
     "entrants[]": "name@version of the bot that sits at this seat in the first leg",
     "sides[]": "side of the entrant at this seat, 0 or 1; empty if each plays for itself",
     "committed": COMMITTED_MEANING,
-    "state": "planned, leased (being played), done or incomplete (given up)",
+    "state": "planned, leased (being played), done, incomplete (given up) or cancelled",
     "attempt": "number of the last attempt",
     "reason": "why the match is void or incomplete, else empty",
     "scores[]": "total of an entrant, a number; scores is null while there is no result",

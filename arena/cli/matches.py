@@ -131,7 +131,8 @@ def _match_row(info: MatchInfo) -> tuple[object, ...]:
         "fault_list[].deals_played": "deals of the leg that were over before, null for one deal's",
         "fault_list[].deals_lost": "deals lost that were left in the leg, null for one deal's",
         "fault_list[].sent": "the last message to the bot as text, null if it was not kept",
-        "fault_list[].received": "the message that was judged, as text, or null",
+        "fault_list[].received": "the message that was judged, or the last before it where none "
+        "came, as text, or null",
         "fault_list[].limit_ms": "time it had for the turns it was asked, or null",
         "fault_list[].elapsed_ms": "how much of it had passed, or null",
         "fault_list[].bank_ms": "what was left of its bank, or null",

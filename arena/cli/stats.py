@@ -151,7 +151,12 @@ def _legend(found: TournamentStatistics) -> Iterator[str]:
     """Say what the columns mean, and which numbers are worth little."""
     _, units = unit_titles(found.match_format)
     estimates = [bot.per_deal for bot in found.bots if bot.per_deal is not None]
-    met = [meeting.per_deal for row in found.table for meeting in row if meeting is not None]
+    met = [
+        meeting.per_deal
+        for row in (*found.table, *found.pair_table)
+        for meeting in row
+        if meeting is not None
+    ]
     if not estimates:
         yield "no match has a result yet"
         return

@@ -110,6 +110,7 @@ class SocketFolder:
             draft.chmod(0o711)
             draft.rename(root)
         except OSError as error:
+            shutil.rmtree(draft, ignore_errors=True)
             raise SandboxError(
                 f"cannot make a folder for sockets in {place}: {error.strerror}",
                 "set XDG_RUNTIME_DIR to a short path that you can write",

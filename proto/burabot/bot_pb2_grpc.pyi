@@ -20,7 +20,8 @@ server refuses, so set the channel option "grpc.default_authority" to "localhost
 What loses a deal: an index out of range, a choice for a turn that was never sent, a second choice
 for the same turn, no answer in time. What loses every deal left: being late three times, ending
 the stream or the program, a message that cannot be read. Messages to the referee may be up to
-64 KiB long.
+64 KiB long, and hold three choices for each table of the match, or each deck if these are fewer,
+and 64 more.
 
 Seats are numbered clockwise from 0, and the turn goes clockwise.
 """
