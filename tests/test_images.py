@@ -352,7 +352,7 @@ def test_archive_that_cannot_be_looked_into_never_reaches_the_engine(
         _tar(path, _member("layer.tar", magic))
     else:
         path.write_bytes(magic)
-    with pytest.raises(ImageRefusedError, match="cannot be (read|looked into)"):
+    with pytest.raises(ImageRefusedError, match=r"cannot be (read|looked into)"):
         images.load(path, engine=_untouchable())
 
 
