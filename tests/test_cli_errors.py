@@ -319,3 +319,12 @@ def test_bot_that_is_not_there_is_told_before_one_that_cannot_run_here(
 def quick(*bots: str) -> PlayOptions:
     """Return a match of these bots."""
     return PlayOptions(bots=bots, seed=bytes(32), time=TimeControl(), rules=Rules(), variant="bura")
+
+
+@pytest.mark.parametrize(
+    "words", [["a+b", "."], ["a1", "./none"], ["a1", "none", "--sandbox", "process"]]
+)
+def test_refused_submission_makes_no_arena(words: list[str], tmp_path: Path) -> None:
+    """A slip in the first command of all leaves nothing behind."""
+    assert main(["bot", "submit", *words]) == 2
+    assert not (tmp_path / "home").exists()

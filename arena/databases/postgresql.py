@@ -73,7 +73,7 @@ _USUAL = {
 _FOLDER = Folder.metadata.tables["folder"]
 _PAUSE_SECONDS = 0.2
 _ENCODING = "UTF8"
-_MAKE = f"createdb --template template0 --encoding {_ENCODING} NAME"
+_MAKE = f"sudo -u postgres createdb --owner USER --template template0 --encoding {_ENCODING} NAME"
 
 _BUSY = frozenset({"55P03", "40001", "40P01"})
 _FORBIDDEN = frozenset({"42501", "25006"})
