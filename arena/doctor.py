@@ -159,7 +159,7 @@ def _database(home: Home) -> Finding:
 
 
 def _leftovers(home: Home, sandbox: ContainerSandbox | None) -> Iterator[Finding]:
-    found = find_leftovers(home, sandbox)
+    found = find_leftovers(home, sandbox, removes=False)
     if not found:
         yield Finding("leftovers", Level.OK, "none")
     for one in found:

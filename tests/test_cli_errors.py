@@ -197,6 +197,8 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An arena with a played tournament that this user may only read; a writer has it open."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
+    (folder / "tmp").mkdir()
+    (folder / "tmp").chmod(0o777)
     home = Home(folder / "home")
     monkeypatch.setenv("ARENA_HOME", str(home.path))
     monkeypatch.chdir(folder)
@@ -280,16 +282,16 @@ def test_writing_to_a_folder_that_cannot_be_written_says_so(
 def test_what_would_be_cleaned_is_told_where_nothing_can_be_written(
     foreign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dry run needs to read only, also where a dead run left its lock."""
+    """A dry run needs to read only, as the doctor does, also where a dead run left its lock."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    # The folders of other tests are this user's only by half.
+    monkeypatch.setattr(tempfile, "tempdir", str(foreign.parent / "tmp"))
+    left = str(foreign / "bots" / "left.part")
     assert main(["clean", "--dry-run", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["removed"] == [
-        {
-            "kind": "record",
-            "name": str(foreign / "bots" / "left.part"),
-            "why": "no result names it",
-        }
-    ]
+    removed = json.loads(capsys.readouterr().out)["removed"]
+    assert [each["name"] for each in removed if each["kind"] == "record"] == [left]
+    main(["doctor", "--json"])
+    assert left in capsys.readouterr().out
     assert (foreign / "owners" / "dead.lock").exists()
 
 

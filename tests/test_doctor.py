@@ -200,7 +200,10 @@ def test_leftovers_are_named_one_by_one(tmp_path: Path, monkeypatch: pytest.Monk
     """A container that could not be removed is on the list until it is gone."""
     stuck = Leftover("container", "bura-bot-1", "its owner is dead", lambda: None)
 
-    def leftovers(_home: Home, _sandbox: ContainerSandbox | None) -> list[Leftover]:
+    def leftovers(
+        _home: Home, _sandbox: ContainerSandbox | None, *, removes: bool
+    ) -> list[Leftover]:
+        assert not removes
         return [stuck]
 
     monkeypatch.setattr(doctor, "find_leftovers", leftovers)
