@@ -538,7 +538,7 @@ def _check_layer(path: Path, name: str, file: IO[bytes], room: _Room) -> None:
     begin = file.read(6)
     if begin.startswith(UNKNOWN_PACKING):
         raise ImageRefusedError(
-            f"in {path}, {name} is packed by another program than gzip, so it cannot be looked into",
+            f"in {path}, {name} is packed otherwise than with gzip, and cannot be looked into",
             "save the image unpacked or with gzip, or name it instead of an archive",
         )
     packed = begin.startswith(b"\x1f\x8b")
