@@ -227,7 +227,7 @@ def test_known_string_is_told_when_a_tournament_is_made(
     """A promise that was kept once protects nobody a second time."""
     tell(capsys)
     _, err = arena(capsys, "tournament", "create", "next", "anna", "clara")
-    assert "the string of anna@1 was revealed before: it protects nobody here" in err
+    assert "the string of anna@1 was revealed before: here it protects nobody" in err
     assert "known before the commitment: protects nobody" in show(capsys, "next")
 
 
