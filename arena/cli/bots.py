@@ -225,7 +225,13 @@ def _read_string(file: Path) -> str:
         raise RefusedError(f"{file} is no text", "give the string in UTF-8") from error
     except OSError as error:
         raise MachineError(f"cannot read {file}: {error.strerror}", "check the file") from error
-    return text.removesuffix("\n").removesuffix("\r")
+    line = text.removesuffix("\n").removesuffix("\r")
+    if len(line.splitlines()) > 1:
+        raise RefusedError(
+            f"{file} has more than one line, the first is {line.splitlines()[0]!r}",
+            "the file must hold the string only, without a word before it and without its SHA-256",
+        )
+    return line
 
 
 @bot.command(
@@ -312,6 +318,7 @@ def _version_row(version: BotVersionInfo) -> tuple[object, ...]:
 
 
 def _entropy_words(version: BotVersionInfo) -> str | None:
-    if version.entropy is None and version.entropy_digest is not None:
-        return f"promised, SHA-256 {version.entropy_digest}"
-    return version.entropy
+    if version.entropy_digest is None:
+        return version.entropy
+    promised = f"promised, SHA-256 {version.entropy_digest}"
+    return promised if version.entropy is None else f"{version.entropy} ({promised})"
