@@ -51,6 +51,8 @@ VERSION_FIELDS = {
 EXAMPLE_DIGEST = "bdff65f0bfea9bb086e2ed4270b01232544e4f527c660d536e41584980a15b93"
 MAX_READ = 4096
 """Characters of a file beyond which it cannot be a string for seeds."""
+SHOWN = 80
+"""Characters of a line of such a file that are shown."""
 
 
 @click.group("bot", cls=DocumentedGroup, examples=["arena bot submit alice ./my_bot"])
@@ -228,7 +230,7 @@ def _read_string(file: Path) -> str:
     line = text.removesuffix("\n").removesuffix("\r")
     if len(line.splitlines()) > 1:
         raise RefusedError(
-            f"{file} has more than one line, the first is {line.splitlines()[0]!r}",
+            f"{file} has more than one line, the first is {line.splitlines()[0][:SHOWN]!r}",
             "the file must hold the string only, without a word before it and without its SHA-256",
         )
     return line
