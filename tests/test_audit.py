@@ -1101,31 +1101,29 @@ def meddled(folder: Path, lots: random.Random, concurrency: int, **options: Any)
 
 @pytest.mark.parametrize("concurrency", [1, 3])
 @pytest.mark.parametrize(
-    ("format_", "draws"),
+    ("format_", "draw"),
     [
-        ("ladder", 3),
-        ("round-robin", 1),
-        ("swiss", 1),
-        ("groups", 1),
-        ("single-elimination", 1),
-        ("double-elimination", 1),
+        ("ladder", 0),
+        ("ladder", 1),
+        ("ladder", 2),
+        ("round-robin", 0),
+        ("swiss", 0),
+        ("groups", 0),
+        ("single-elimination", 0),
+        ("double-elimination", 0),
     ],
 )
 def test_no_honest_run_is_called_wrong(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    format_: str,
-    draws: int,
-    concurrency: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str, draw: int, concurrency: int
 ) -> None:
     """Whoever comes and goes while matches are played, again or at once, the folder holds."""
     monkeypatch.setattr("arena.driver._FIRST_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr("arena.tournament.plan_slots", lambda *, wanted, **_: [None] * wanted)
-    for draw in range(draws):
-        lots = random.Random(f"{format_} {concurrency} {draw}")
-        folder = meddled(tmp_path / str(draw), lots, concurrency, format=format_).folder
+    lots = random.Random(f"{format_} {concurrency} {draw}")
 
-        assert audit(folder).difference is None, (draw, concurrency)
+    folder = meddled(tmp_path, lots, concurrency, format=format_).folder
+
+    assert audit(folder).difference is None
 
 
 @pytest.fixture(scope="module")
