@@ -66,12 +66,7 @@ def submit(
         RefusedError: The name, the source or the entropy cannot be taken.
         MachineError: The engine, the disk or the database failed.
     """
-    check_name(name, "bot")
-    if PLUS in name:
-        raise RefusedError(f"{name!r} cannot name a bot", "leave '+' out: it joins partners")
-    check_string(entropy, entropy_digest)
-    if sandbox not in SANDBOXES:
-        raise UnknownSandboxError(f"unknown sandbox {sandbox!r}: expected {' or '.join(SANDBOXES)}")
+    check_submission(name, source, sandbox, entropy, entropy_digest)
     if sandbox == PROCESS:
         kind, digest = PROCESS, _keep_tree(store.home, Path(source))
     else:
@@ -79,6 +74,31 @@ def submit(
     with store.write() as session:
         submission = _Submission(kind, digest, source, entropy, entropy_digest)
         return _add_version(session, store, name, submission)
+
+
+def check_submission(
+    name: str,
+    source: str,
+    sandbox: str,
+    entropy: str | None = None,
+    entropy_digest: str | None = None,
+) -> None:
+    """Refuse what can be seen to be wrong without an arena and without an engine.
+
+    Raises:
+        RefusedError: The name, the source or the entropy cannot be taken.
+        UnknownSandboxError: There is no such sandbox.
+    """
+    check_name(name, "bot")
+    if PLUS in name:
+        raise RefusedError(f"{name!r} cannot name a bot", "leave '+' out: it joins partners")
+    check_string(entropy, entropy_digest)
+    if sandbox not in SANDBOXES:
+        raise UnknownSandboxError(f"unknown sandbox {sandbox!r}: expected {' or '.join(SANDBOXES)}")
+    if sandbox == PROCESS:
+        _check_folder(Path(source))
+    elif not Path(source).exists():
+        _refuse_path(source)
 
 
 def check_source(source: str, sandbox: str) -> None:

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 from sqlmodel import select
 
 from arena.bots import IMAGE
-from arena.errors import MachineError, RefusedError
+from arena.errors import ForbiddenError, MachineError, RefusedError
 from arena.home import Home
 from arena.owners import live_owners, was_left
+from arena.reading import may_write, reading
 from arena.recovery import alone, remove, stale
 from arena.sandbox import SandboxError
 from arena.sandbox.owners import dead_socket_folders
-from arena.store import Store
 from arena.tables import BotVersion
 
 if TYPE_CHECKING:
@@ -71,17 +71,23 @@ class Leftover:
         return ""
 
 
-def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftover]:
+def find_leftovers(
+    home: Home, sandbox: ContainerSandbox | None, *, removes: bool = True
+) -> list[Leftover]:
     """Return what dead runs left: containers, folders, and files of attempts that do not count.
 
     Args:
         home: The arena, which need not exist.
         sandbox: Whose containers to look at; None where no engine answers.
+        removes: Whether what is found is to be removed; if not, reading the arena is enough.
 
     Raises:
         EngineLostError: The engine fails.
+        ForbiddenError: Things are to be removed, and this user may not write to the arena.
         StoreError: The database cannot be read.
     """
+    if removes and home.is_begun and not may_write(home):
+        raise ForbiddenError(home.path)
     live = live_owners(home) if home.owners.is_dir() else frozenset[str]()
     found = []
     if sandbox is not None:
@@ -97,7 +103,7 @@ def find_leftovers(home: Home, sandbox: ContainerSandbox | None) -> list[Leftove
         Leftover("temporary folder", str(path), why, partial(remove, path))
         for path, why in _temporary_folders(Path(tempfile.gettempdir()))
     ]
-    return found + _files(home)
+    return found + _files(home, removes=removes)
 
 
 def take_back(sandbox: Sandbox) -> int:
@@ -152,7 +158,7 @@ def _remove_names(sandbox: ContainerSandbox, names: Iterable[str]) -> None:
 def _known_images(home: Home) -> frozenset[str]:
     if not home.is_begun:
         return frozenset()
-    with Store.open(home) as store, store.read() as session:
+    with reading(home) as store, store.read() as session:
         wanted = select(BotVersion.digest).where(BotVersion.kind == IMAGE)
         return frozenset(session.exec(wanted))
 
@@ -195,16 +201,16 @@ def _age(path: Path) -> float:
     return max(time.time() - found.st_mtime, 0.0) if mine else 0.0
 
 
-def _files(home: Home) -> list[Leftover]:
+def _files(home: Home, *, removes: bool) -> list[Leftover]:
     if not home.is_begun:
         return []
     with ExitStack() as stack:
         try:
-            stack.enter_context(alone(home))
+            stack.enter_context(alone(home, writes=removes))
         except RefusedError:
             # The run that is on cleaned up when it began.
             return []
-        with Store.open(home) as store:
+        with reading(home) as store:
             return [
                 Leftover("record", str(path), "no result names it", partial(remove, path))
                 for path in stale(store)

@@ -50,6 +50,17 @@ class StoreError(MachineError):
     """The database could not be read or written."""
 
 
+class ForbiddenError(StoreError):
+    """This user may only read the arena."""
+
+    def __init__(self, folder: object) -> None:
+        """Keep which arena it is."""
+        super().__init__(
+            f"this user may not write to the arena in {folder}",
+            "ask its owner, or make a copy of the folder and name it with --home",
+        )
+
+
 class BusyStoreError(StoreError):
     """Another process held the database for too long."""
 

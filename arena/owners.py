@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,10 +53,12 @@ def ownership(home: Home) -> Iterator[Owner]:
 
 def live_owners(home: Home) -> frozenset[str]:
     """Return the boot ids of drivers that run on this machine; forget the dead ones."""
-    for path in _locks(home):
-        if not _is_held(path):
+    dead = {path for path in _locks(home) if not _is_held(path)}
+    for path in dead:
+        # Whoever may only read removes nothing.
+        with suppress(OSError):
             path.unlink(missing_ok=True)
-    return frozenset(map(_boot, _locks(home)))
+    return frozenset(_boot(path) for path in _locks(home) if path not in dead)
 
 
 def dead_owners(home: Home) -> frozenset[str]:

@@ -49,7 +49,8 @@ class PlayOptions:
     Attributes:
         bots: Submitted names ("alice", "alice@2"), folders, or images; one a seat, or two pairs
             such as "alice+bob", which sit across.
-        sandbox: Name of the backend; None is containers if there is an engine, else processes.
+        sandbox: Name of the backend; None is processes if all bots were
+            submitted as such or there is no engine, else containers.
         record: Where to put the record; None keeps none.
         match: Number of the match under the seed: each has other decks.
     """
@@ -89,8 +90,10 @@ class PlayReport:
     """What the bots printed: label, leg, text."""
 
 
-def choose_backend(options: PlayOptions) -> str:
-    """Return the backend to run bots with: processes only where no engine answers.
+def choose_backend(home: Home, options: PlayOptions) -> str:
+    """Return the backend to run bots with.
+
+    If none is named, that is processes where all bots were submitted as such or no engine answers.
 
     Raises:
         UnknownSandboxError: There is no such backend.
@@ -99,6 +102,9 @@ def choose_backend(options: PlayOptions) -> str:
     if options.sandbox is not None:
         find_sandbox(options.sandbox)
         return options.sandbox
+    known = [_submitted(home, word) for word in seated(home, options)]
+    if all(version is not None and version.kind == PROCESS for version in known):
+        return PROCESS
     try:
         find_sandbox(CONTAINER)
     except EngineMissingError:
@@ -143,7 +149,12 @@ def gather(
     if options.record is not None:
         _check_target(options.record)
     words = seated(home, options)
-    contestants = _distinct([find_contestant(home, word, backend, say) for word in words])
+    # What names nothing is told before why others cannot run here, and before images are built.
+    found = {
+        word: find_contestant(home, word, backend, say)
+        for word in sorted(words, key=lambda word: _rank(home, word))
+    }
+    contestants = _distinct([found[word] for word in words])
     if take_back(find_sandbox(backend)):
         say("what a command left that was killed has been removed")
     return tuple(contestants)
@@ -315,6 +326,13 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
         # What to do about a plain word is said by the names that are like it.
         is_reference = ":" in word or "/" in word
         raise NotFoundError(message, error.hint if is_reference else hint) from error
+
+
+def _rank(home: Home, word: str) -> int:
+    """Return when to look for a bot: words for nothing here first, folders to be built last."""
+    if _submitted(home, word) is not None:
+        return 1
+    return 2 if Path(word).is_dir() else 0
 
 
 def _submitted(home: Home, word: str) -> BotVersionInfo | None:

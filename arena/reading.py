@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from arena.errors import StoreError
+from arena.errors import ForbiddenError, StoreError
 from arena.home import Home
 from arena.owners import ownership
 from arena.store import Store
@@ -52,20 +52,16 @@ class ReadingStore(Store):
         """Refuse.
 
         Raises:
-            StoreError: Always.
+            ForbiddenError: Always.
         """
-        raise StoreError(
-            f"this user may not write to the arena in {self.home.path}",
-            "ask its owner, or make a copy of the folder and name it with --home",
-        )
+        raise ForbiddenError(self.home.path)
 
 
 def may_write(home: Home) -> bool:
-    """Tell whether this user may write to the database of a home, which is there."""
+    """Tell whether this user may write to a home, and to its database if that is a file in it."""
     is_effective = os.access in os.supports_effective_ids
-    return all(
-        os.access(path, os.W_OK, effective_ids=is_effective) for path in (home.path, home.database)
-    )
+    places = [home.path, *([home.database] if home.database.exists() else [])]
+    return all(os.access(path, os.W_OK, effective_ids=is_effective) for path in places)
 
 
 @contextmanager

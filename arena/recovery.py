@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import shutil
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from sqlmodel import col, select
 
 from arena import ledger
-from arena.errors import ENVIRONMENT, RefusedError
+from arena.errors import ENVIRONMENT, ForbiddenError, RefusedError
 from arena.infos import AttemptState
 from arena.owners import dead_owners, drafts, host_id, live_owners
 from arena.tables import Attempt, Match, Tournament
@@ -30,13 +31,30 @@ _POLL_SECONDS = 0.05
 
 
 @contextmanager
-def alone(home: Home) -> Iterator[None]:
+def alone(home: Home, *, writes: bool = True) -> Iterator[None]:
     """Keep a second run off this arena: two would slow each other's bots.
 
+    Args:
+        home: The arena.
+        writes: Whether anything is to be changed; if not, it need not be possible.
+
     Raises:
+        ForbiddenError: This user may not write.
         RefusedError: Another run is on.
     """
-    with (home.path / "run.lock").open("a") as lock:
+    with ExitStack() as stack:
+        try:
+            lock = stack.enter_context((home.path / "run.lock").open("a" if writes else "r"))
+        except FileNotFoundError:
+            if writes:
+                raise
+            # Nobody has run anything yet, and nobody who writes nothing can stop who begins now.
+            yield
+            return
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+                raise ForbiddenError(home.path) from error
+            raise
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -62,8 +62,12 @@ class Store:
         try:
             with _one_line_errors(database):
                 database.check(home)
-                home.create()
+                # A database elsewhere may still refuse; then no folder is left that means nothing.
+                if not home.server:
+                    home.create()
                 _bring_up_to_date(database)
+                if home.server:
+                    home.create()
                 database.admit(home)
         except BaseException:
             database.engine.dispose()

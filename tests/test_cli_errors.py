@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from cups import options, run, submit
 
-from arena import roster, tournament
+from arena import play, roster, tournament
 from arena.cli import main
+from arena.errors import NotFoundError
 from arena.home import Home, find_home
-from arena.play import PlayOptions, find_contestant, seated
-from arena.sandbox import container
+from arena.play import PlayOptions, choose_backend, find_contestant, gather, seated
+from arena.sandbox import ImageMissingError, container
 from arena.sandbox.container import Engine
 from arena.store import Store
 from referee.results import TimeControl
@@ -206,6 +207,8 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         run(store)
         roster.disqualify(store, "cup", "boris", "a copy")
         assert Path(f"{home.database}-wal").stat().st_size > 0
+        for left in (home.bots / "left.part", home.owners / "dead.lock"):
+            left.touch()
         places = [home.path, *home.path.rglob("*")]
         for place in places:
             place.chmod(0o555 if place.is_dir() else 0o444)
@@ -242,9 +245,7 @@ def test_bot_that_was_submitted_is_found_where_nothing_can_be_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A quick match takes its bots from an arena that it need not write to."""
-    played = PlayOptions(
-        bots=("anna", "boris@1"), seed=bytes(32), time=TimeControl(), rules=Rules(), variant="bura"
-    )
+    played = quick("anna", "boris@1")
     home = find_home()
     found = [find_contestant(home, word, "process", lambda _: None) for word in played.bots]
     assert [each.label for each in found] == ["anna@1", "boris@1"]
@@ -259,6 +260,10 @@ def test_bot_that_was_submitted_is_found_where_nothing_can_be_written(
         ["tournament", "create", "x", "anna", "boris"],
         ["tournament", "disqualify", "cup", "anna", "--reason", "a copy"],
         ["rules", "remove", "house"],
+        ["rules", "save", "mine", "--rules", "target=41"],
+        ["tournament", "run", "cup"],
+        ["bot", "submit", "carla", ".", "--sandbox", "process"],
+        ["clean"],
     ],
 )
 def test_writing_to_a_folder_that_cannot_be_written_says_so(
@@ -266,6 +271,60 @@ def test_writing_to_a_folder_that_cannot_be_written_says_so(
 ) -> None:
     """The reason is told, not what the database made of it, and nothing seems to be done."""
     assert main(words) == 3
-    line = said(capsys)
+    # What a command says before is not about the folder.
+    line = capsys.readouterr().err.splitlines()[-1]
     assert line.startswith(f"arena: this user may not write to the arena in {foreign}")
     assert "copy" in line
+
+
+def test_what_would_be_cleaned_is_told_where_nothing_can_be_written(
+    foreign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dry run needs to read only, also where a dead run left its lock."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    assert main(["clean", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["removed"] == [
+        {
+            "kind": "record",
+            "name": str(foreign / "bots" / "left.part"),
+            "why": "no result names it",
+        }
+    ]
+    assert (foreign / "owners" / "dead.lock").exists()
+
+
+@pytest.mark.usefixtures("foreign")
+def test_bots_submitted_as_processes_are_played_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a tournament, nobody has to say so, unless others are among them."""
+    monkeypatch.setattr(play, "find_sandbox", lambda _: None)
+    home = find_home()
+    assert choose_backend(home, quick("anna", "boris@1")) == "process"
+    assert choose_backend(home, quick("anna", "nobody")) == "container"
+
+
+@pytest.mark.usefixtures("foreign")
+def test_bot_that_is_not_there_is_told_before_one_that_cannot_run_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A slip of the hand is not hidden by what follows from it."""
+
+    def fail(_: str) -> NoReturn:
+        raise ImageMissingError("no image")
+
+    monkeypatch.setattr(play, "_from_image", fail)
+    with pytest.raises(NotFoundError, match="there is no bot 'nobody'"):
+        gather(find_home(), quick("anna", "nobody"), "container")
+
+
+def quick(*bots: str) -> PlayOptions:
+    """Return a match of these bots."""
+    return PlayOptions(bots=bots, seed=bytes(32), time=TimeControl(), rules=Rules(), variant="bura")
+
+
+@pytest.mark.parametrize(
+    "words", [["a+b", "."], ["a1", "./none"], ["a1", "none", "--sandbox", "process"]]
+)
+def test_refused_submission_makes_no_arena(words: list[str], tmp_path: Path) -> None:
+    """A slip in the first command of all leaves nothing behind."""
+    assert main(["bot", "submit", *words]) == 2
+    assert not (tmp_path / "home").exists()

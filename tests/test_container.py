@@ -398,6 +398,38 @@ def test_image_that_is_not_here_is_nobodys_fault(box: Box) -> None:
         box.sandbox.prepare(BotSource(image="sha256:" + "0" * 64))
 
 
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "lstat /var/lib/docker/overlay2/1f/merged: not a directory",
+        "mkdir /var/lib/docker/overlay2/1f/merged: no such file or directory",
+        "mkdir /var/lib/docker/rootfs/overlayfs/" + "a" * 64 + ": not a directory",
+        "open /var/lib/docker/containers/1f/hosts: not a directory",
+        'error mounting "/run/s" to rootfs at "/run/arena": /srv/merged/run: input/output error',
+        "mkdir /sys/fs/cgroup/docker/1f: too many levels of symbolic links",
+    ],
+)
+def test_trouble_of_an_engine_is_not_a_bots(reason: str) -> None:
+    """Only what an engine says of places inside a container can be the image's fault."""
+    assert not container_module.BOT_CANNOT_START.search(reason)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "lstat /var/lib/docker/overlay2/1f/merged/etc/x/y: not a directory",
+        "mkdir /var/lib/docker/rootfs/overlayfs/" + "a" * 64 + "/etc/x/y: not a directory",
+        "evalSymlinksInScope: too many links in /var/lib/docker/overlay2/1f/merged/a/b",
+    ],
+)
+def test_places_inside_a_container_are_the_images(reason: str) -> None:
+    """What cannot be a folder inside a container was made so by its image."""
+    assert container_module.BOT_CANNOT_START.search(reason)
+    told = container_module.ON_THIS_MACHINE.sub("", reason)
+    assert "/var/lib" not in told
+    assert re.search(r" /(etc/x/y|a/b)", told)
+
+
 @pytest.mark.docker
 def test_container_removed_by_somebody_is_an_engine_failure(box: Box) -> None:
     """No exit is invented for a bot whose container vanished."""

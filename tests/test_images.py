@@ -281,6 +281,82 @@ def test_rubbish_is_no_archive(tmp_path: Path, content: bytes) -> None:
 
 
 @pytest.mark.docker
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b"[" * 200_000,
+        b"9" * 10_000,
+        b"NaN",
+        b'[{"RepoTags": 7}]',
+        b'[{"RepoTags": [' + b"[" * 900 + b"]" * 900 + b"]}]",
+        b'{"RepoTags": ["a:b"]}',
+        b"\xff\xfe",
+    ],
+)
+def test_archive_with_a_hostile_manifest_is_refused(tmp_path: Path, manifest: bytes) -> None:
+    """Whatever an archive says of itself, it is refused as the bot's doing."""
+    path = tmp_path / "bot.tar"
+    _tar(path, _member("manifest.json", manifest))
+    with pytest.raises(ImageRefusedError):
+        images.load(path)
+
+
+@pytest.mark.parametrize("kind", [tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, b"Z"])
+@pytest.mark.parametrize("name", ["manifest.json", "blobs/pipe"])
+def test_archive_of_pipes_and_devices_never_reaches_the_engine(
+    tmp_path: Path, name: str, kind: bytes
+) -> None:
+    """What an engine would wait for when it opens it is refused before."""
+    path = tmp_path / "bot.tar"
+    member = tarfile.TarInfo(name)
+    member.type = kind
+    _tar(path, (member, b""))
+    with pytest.raises(ImageRefusedError, match="neither a file nor a folder nor a link"):
+        images.load(path, engine=_untouchable())
+
+
+@pytest.mark.docker
+def test_archive_may_hold_links(tmp_path: Path, engine: Engine) -> None:
+    """Old engines save a layer that occurs twice as a link to its first place."""
+    path = tmp_path / "bot.tar"
+    config = {"architecture": "amd64", "os": "linux", "config": {"Cmd": ["true"]}}
+    _archive(path, config)
+    link = tarfile.TarInfo("again/layer.tar")
+    link.type, link.linkname = tarfile.SYMTYPE, "../layer.tar"
+    with tarfile.open(path, "a") as archive:
+        archive.addfile(link)
+    forget_image(images.load(path, engine=engine).id)
+
+
+def test_archive_that_leads_its_reader_back_is_refused(tmp_path: Path) -> None:
+    """A negative size, by which the same entry would be read for ever, is refused."""
+    path = tmp_path / "bot.tar"
+    member = tarfile.TarInfo("x")
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = (-512).to_bytes(12, "big", signed=True)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    path.write_bytes(bytes(header) + bytes(10240))
+    with pytest.raises(ImageRefusedError, match="has a size of -512"):
+        images.load(path, engine=_untouchable())
+
+
+@pytest.mark.parametrize("magic", [b"BZh91AY", b"\xfd7zXZ\0\0", b"\x28\xb5\x2f\xfd\0\0"])
+@pytest.mark.parametrize("is_layer", [False, True])
+def test_archive_that_cannot_be_looked_into_never_reaches_the_engine(
+    tmp_path: Path, magic: bytes, *, is_layer: bool
+) -> None:
+    """What an engine unpacks and the arena does not is refused, not taken on trust."""
+    path = tmp_path / "bot.tar"
+    if is_layer:
+        _tar(path, _member("layer.tar", magic))
+    else:
+        path.write_bytes(magic)
+    with pytest.raises(ImageRefusedError, match=r"cannot be (read|looked into)"):
+        images.load(path, engine=_untouchable())
+
+
+@pytest.mark.docker
 def test_image_without_a_command_is_refused(tmp_path: Path, engine: Engine) -> None:
     """An image with nothing to run is refused when it is taken in."""
     path = tmp_path / "empty.tar"
@@ -433,6 +509,50 @@ def test_settings_of_an_image_do_no_harm(tmp_path: Path, extra: str) -> None:
     forget_image(image)
 
 
+@pytest.mark.docker
+@pytest.mark.parametrize(
+    "extra",
+    [
+        "RUN rm -rf /run && ln -s /proc/self /run",
+        "RUN rm -rf /run && ln -s /run /run",
+        "RUN rm -rf /run && echo > /run",
+        "RUN rm -rf /tmp && ln -s /proc/self/nothere /tmp",
+    ],
+)
+def test_image_in_whose_folders_nothing_can_be_mounted_is_to_blame(
+    tmp_path: Path, extra: str
+) -> None:
+    """What an image made of the folders it gets is its own fault, told without our paths."""
+    image = image_of(_folder(tmp_path, SLEEP), extra=f"USER root\n{extra}")
+    try:
+        with pytest.raises(ImageRefusedError, match="cannot start") as caught:
+            images.check_start(image)
+    finally:
+        forget_image(image)
+    assert "/merged" not in caught.value.message
+    assert "rootfs/" not in caught.value.message
+    assert "/bura-" not in caught.value.message
+
+
+@pytest.mark.docker
+def test_image_whose_working_folder_lies_in_a_file_is_to_blame(
+    tmp_path: Path, engine: Engine
+) -> None:
+    """An image may name any working folder; that it cannot be one is its own fault."""
+    path = tmp_path / "bot.tar"
+    settings = {"Cmd": ["true"], "WorkingDir": "/x/y"}
+    config = {"architecture": "amd64", "os": "linux", "config": settings}
+    _archive(path, config, tarfile.TarInfo("x"))
+    image = images.load(path, engine=engine).id
+    try:
+        with pytest.raises(ImageRefusedError, match="/x/y: not a directory") as caught:
+            images.check_start(image)
+    finally:
+        forget_image(image)
+    assert "/merged" not in caught.value.message
+    assert "rootfs/" not in caught.value.message
+
+
 def _untouchable() -> Any:
     """Return an engine that fails the test when it is asked anything."""
 
@@ -448,6 +568,18 @@ def _folder(parent: Path, code: str) -> Path:
     folder.mkdir()
     (folder / "bot.py").write_text(code)
     return folder
+
+
+def _member(name: str, content: bytes) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    return info, content
+
+
+def _tar(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> None:
+    with tarfile.open(path, "w") as archive:
+        for info, content in members:
+            archive.addfile(info, io.BytesIO(content))
 
 
 def _save(path: Path, *references: str) -> Path:
@@ -475,12 +607,9 @@ def _archive(
     text = json.dumps(config).encode()
     name = f"{hashlib.sha256(text).hexdigest()}.json"
     manifest = [{"Config": name, "RepoTags": names or None, "Layers": ["layer.tar"] * layers}]
-    with tarfile.open(path, "w") as archive:
-        for member, content in (
-            (name, text),
-            ("layer.tar", gzip.compress(data) if packed else data),
-            ("manifest.json", json.dumps(manifest).encode()),
-        ):
-            info = tarfile.TarInfo(member)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
+    _tar(
+        path,
+        _member(name, text),
+        _member("layer.tar", gzip.compress(data) if packed else data),
+        _member("manifest.json", json.dumps(manifest).encode()),
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import multiprocessing
+import re
+import socket
 import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 from clusters import name_of
@@ -576,6 +578,50 @@ def test_url_that_cannot_be_read_is_refused_without_quoting_it(home: Home, url: 
     error = refusal(Home(home.path, url))
     assert "cannot be read" in error.message
     assert error.exit_code == USAGE
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("h:99999/arena", "port"),
+        ("h:0/arena", "port"),
+        ("h:54x2/arena", "port"),
+        ("h/arena?port=99999", "'99999' in the database's URL is no port"),
+        ("no..where/arena", "'no..where' in the database's URL is no name of a host"),
+        (f"{'x' * 70}/arena", "is no name of a host"),
+        ("h/arena?sslmod=require", "no parameter 'sslmod'.*did you mean 'sslmode'"),
+        ("127.0.0.1:1/arena?sslmode=requir", "invalid sslmode value"),
+        ("127.0.0.1:1/arena?connect_timeout=x", "connect_timeout"),
+    ],
+)
+def test_mistake_in_a_url_is_named(tmp_path: Path, place: str, words: str) -> None:
+    """What cannot be meant is the user's slip, not a server's silence, and makes no folder."""
+    folder = tmp_path / "new"
+    error = refusal(Home(folder, f"postgresql://arena:secret@{place}"))
+    assert re.search(words, str(error))
+    assert error.exit_code == USAGE
+    assert not folder.exists()
+
+
+def test_unknown_host_is_a_slip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that nobody has is told as one."""
+
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    error = refusal(Home(tmp_path / "new", "postgresql://arena:secret@nowhere/arena"))
+    assert "'nowhere'" in error.message
+    assert error.exit_code == USAGE
+
+
+def test_refused_user_leaves_no_folder(tmp_path: Path, cluster: Cluster) -> None:
+    """Who may not make tables gets no folder that means nothing."""
+    if not cluster.execute("SELECT 1 FROM pg_user WHERE usename = 'guest'"):
+        cluster.execute("CREATE USER guest")
+    folder = tmp_path / "new"
+    refusal(Home(folder, cluster.empty().replace("arena@", "guest@")))
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

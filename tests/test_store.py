@@ -313,7 +313,7 @@ def test_writers_wait_for_each_other(either_home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pragma", "words"), [("query_only = ON", "cannot be written"), ("max_page_count = 1", "full")]
+    ("pragma", "words"), [("query_only = ON", "may not write"), ("max_page_count = 1", "full")]
 )
 def test_full_disk_and_read_only_file_write_nothing(
     home: Home, file_store: Store, pragma: str, words: str

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena import promises, queries
-from arena.bots import submit
+from arena.bots import check_submission, submit
 from arena.cli.context import (
     App,
     Documented,
@@ -116,6 +116,8 @@ def submit_bot(
     """
     if entropy is not None and entropy_digest is not None:
         raise click.UsageError("give --entropy or --entropy-digest, not both")
+    # Before an arena is made for it.
+    check_submission(name, source, sandbox, entropy, entropy_digest)
     with app.new_store() as store:
         version = submit(
             store,

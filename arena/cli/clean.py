@@ -55,7 +55,7 @@ def clean(
     app = context.ensure_object(App)
     output = app.output
     sandbox = _container_sandbox(app, needed=with_images)
-    found = cleaning.find_leftovers(app.home, sandbox)
+    found = cleaning.find_leftovers(app.home, sandbox, removes=not dry_run)
     if sandbox is not None and with_images:
         found += cleaning.unused_images(app.home, sandbox, hours)
     removed, kept = [], []

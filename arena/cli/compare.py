@@ -209,7 +209,7 @@ def compare(
     options = CompareOptions(play=play, sprt=sprt, max_decks=max_decks, records=records)
     seats = len(playing.seated(app.home, play))
     comparing.check_two_sides(seats, sides_of(played.rules, seats))
-    backend = playing.choose_backend(play)
+    backend = playing.choose_backend(app.home, play)
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
     if records is not None:

@@ -8,9 +8,9 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from arena.cli.output import Output
-from arena.errors import NotFoundError
+from arena.errors import ForbiddenError, NotFoundError
 from arena.home import DATABASE_VARIABLE, HOME_VARIABLE, Home, find_home
-from arena.reading import reading
+from arena.reading import may_write, reading
 from arena.store import Store
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -52,8 +52,15 @@ class App:
         return find_home(self.given_home, self.given_database)
 
     def new_store(self) -> Store:
-        """Open the arena's database, made first if need be."""
-        return Store.open(self.home)
+        """Open the arena's database to write to it, made first if need be.
+
+        Raises:
+            ForbiddenError: This user may only read it.
+        """
+        home = self.home
+        if home.database.exists() and not may_write(home):
+            raise ForbiddenError(home.path)
+        return Store.open(home)
 
     def look(self) -> AbstractContextManager[Store]:
         """Open the arena's database to read what is there, if anything is; nothing is made."""

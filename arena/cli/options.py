@@ -124,7 +124,8 @@ found_sandbox_option = click.option(
     "--sandbox",
     type=click.Choice(list(SANDBOX_WORDS)),
     callback=sandbox_word,
-    help="Where bots run.  [default: docker if an engine answers, else process]",
+    help="Where bots run.  [default: docker if an engine answers and not all were submitted as "
+    "processes, else process]",
 )
 
 

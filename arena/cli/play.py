@@ -124,7 +124,7 @@ def play(
         record=record,
     )
     seats = len(playing.seated(app.home, options))
-    backend = playing.choose_backend(options)
+    backend = playing.choose_backend(app.home, options)
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
     with app.output.progress("playing", decks * seats, "deals") as bar:

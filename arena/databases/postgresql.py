@@ -8,17 +8,26 @@ taken while waiting for the lock would be too old).
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
 
 from sqlalchemy import create_engine, event, func, inspect, select
 from sqlalchemy.exc import DBAPIError
 
 from arena.databases.base import Database
-from arena.databases.urls import without_secrets
-from arena.errors import BusyStoreError, MachineError, RefusedError, StoreError
+from arena.databases.urls import is_port, without_secrets
+from arena.errors import (
+    USAGE,
+    BusyStoreError,
+    MachineError,
+    RefusedError,
+    StoreError,
+    with_near,
+)
 from arena.tables import Folder
 
 try:
@@ -64,13 +73,21 @@ _USUAL = {
 _FOLDER = Folder.metadata.tables["folder"]
 _PAUSE_SECONDS = 0.2
 _ENCODING = "UTF8"
-_MAKE = f"createdb --template template0 --encoding {_ENCODING} NAME"
+_MAKE = f"sudo -u postgres createdb --owner USER --template template0 --encoding {_ENCODING} NAME"
 
 _BUSY = frozenset({"55P03", "40001", "40P01"})
 _FORBIDDEN = frozenset({"42501", "25006"})
 _FULL = frozenset({"53100", "58030"})
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03"})
 _NOT_LET_IN = ("authentication failed", "no password supplied", "pg_hba.conf", 'FATAL:  role "')
+
+_FOLDERS = ("/", "@")
+"""How the hosts begin that are folders of sockets, or sockets without one."""
+
+_WRONG = re.compile(
+    r"invalid (\w+ )+value|invalid port|bad value for|resolve host .*Name or service not known"
+)
+"""What is said of a parameter or a host that cannot be meant."""
 
 
 class _TextDumper(StrDumper):
@@ -235,6 +252,13 @@ class PostgresqlDatabase(Database):
                 f"the disk under the database {self.name} is full or failing ({text})",
                 "make room there and run the command again; nothing was half written",
             )
+        if not code and _WRONG.search(text):
+            # Nothing was asked of a server yet.
+            wrong = StoreError(
+                f"the URL of the database {self.name} is wrong ({text})", "correct it"
+            )
+            wrong.exit_code = USAGE
+            return wrong
         if code in _GONE or (not code and isinstance(cause, psycopg.OperationalError)):
             return self._explain_absence(text)
         return StoreError(f"the database {self.name} refused a statement ({code} {text})")
@@ -258,11 +282,50 @@ def _parameters(url: str) -> dict[str, Any]:
     try:
         found: dict[str, Any] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
+        _check_names(url)
         # What the library says of it can quote a password.
         raise RefusedError(
             "the database's URL cannot be read", "write it like postgresql://USER@HOST/NAME"
         ) from None
+    for port in str(found.get("port", "")).split(","):
+        if not is_port(port):
+            raise RefusedError(
+                f"{port!r} in the database's URL is no port", "give one from 1 to 65535"
+            )
+    for host in str(found.get("host", "")).split(","):
+        _check_host(host)
     return {**_USUAL, **found, "client_encoding": "utf8"}
+
+
+def _check_names(url: str) -> None:
+    """Refuse parameters that PostgreSQL does not know.
+
+    Raises:
+        RefusedError: There is one; the message names it.
+    """
+    known = [one.keyword.decode() for one in psycopg.pq.Conninfo.get_defaults()]
+    for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
+        if name not in known:
+            raise RefusedError(
+                f"PostgreSQL knows no parameter {name!r}, which the database's URL has",
+                with_near("correct it or leave it out", name, known),
+            )
+
+
+def _check_host(host: str) -> None:
+    """Refuse what can be the name of no host.
+
+    Raises:
+        RefusedError: The message quotes it.
+    """
+    try:
+        if not host.startswith(_FOLDERS):
+            host.encode("idna")
+    except UnicodeError:
+        raise RefusedError(
+            f"{host!r} in the database's URL is no name of a host",
+            "write the URL like postgresql://USER@HOST/NAME",
+        ) from None
 
 
 def _known(connection: Connection) -> str | None:

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 
 from arena.databases.base import Database
-from arena.errors import BusyStoreError, StoreError
+from arena.errors import BusyStoreError, ForbiddenError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,9 +137,11 @@ def _explain(code: str, text: str, path: Path) -> StoreError:
         return BusyStoreError(
             f"the database {path} is busy: another process is writing to it", "try again later"
         )
-    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+    if code.startswith(("SQLITE_READONLY", "SQLITE_PERM")):
+        return ForbiddenError(path.parent)
+    if code.startswith("SQLITE_CANTOPEN"):
         return StoreError(
-            f"the database {path} cannot be written ({text})",
+            f"the database {path} cannot be opened ({text})",
             "check the permissions of the folder, or choose another with --home",
         )
     if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):

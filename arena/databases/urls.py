@@ -7,13 +7,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from arena.errors import RefusedError
 
-__all__ = ["without_secrets"]
+__all__ = ["is_port", "without_secrets"]
 
 SCHEMES = frozenset({"postgresql", "postgres"})
 SECRETS = frozenset(
     {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
 )
 PORT = re.compile("[0-9]{0,5}")
+LAST_PORT = 65535
 
 
 def without_secrets(url: str) -> str:
@@ -30,8 +31,10 @@ def without_secrets(url: str) -> str:
     user, at, place = parts.netloc.rpartition("@")
     is_plain = "@" not in user + parts.path + parts.query and not parts.fragment
     if parts.scheme not in SCHEMES or not is_plain or not _has_ports(place):
+        is_place = parts.scheme in SCHEMES and is_plain
+        reason = f": its port is none, expected 1 to {LAST_PORT}" if is_place else ""
         raise RefusedError(
-            "the database's URL cannot be read",
+            f"the database's URL cannot be read{reason}",
             "write it like postgresql://USER@HOST/NAME, and signs such as @ / # in it as %40 and "
             "the like",
         )
@@ -44,6 +47,11 @@ def _has_ports(place: str) -> bool:
     """Tell whether what follows the hosts are ports: without USER@ it may be a password."""
     for host in place.split(","):
         name = host.rpartition("]")[2] if host.startswith("[") else host
-        if not PORT.fullmatch(name.partition(":")[2]):
+        if not is_port(name.partition(":")[2]):
             return False
     return True
+
+
+def is_port(text: str) -> bool:
+    """Tell whether a text is a port, or empty, which means the usual one."""
+    return bool(PORT.fullmatch(text)) and 1 <= int(text or 1) <= LAST_PORT

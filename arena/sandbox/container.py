@@ -89,12 +89,19 @@ LOST = (
 )
 TIMEOUTS = (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError)
 GONE = (404, 409)
-# What the engine says when the image, not the machine, is why nothing starts.
+# Where engines keep the files of a container while it runs, up to what the image calls /.
+ROOT = r"/(?:merged|rootfs(?:/overlayfs/[0-9a-f]{64})?)(?=//?(?!overlayfs/)\w)"
+# What the engine says when the image, not the machine, is why nothing starts. Of paths only those
+# count that lie inside the container.
 BOT_CANNOT_START = re.compile(
     r'exec: "|executable file not found|exec format error|no command specified'
-    r"|exec user process|not a directory: unknown|unable to find user|chdir to cwd",
+    r"|exec user process|not a directory: unknown|unable to find user|chdir to cwd"
+    rf"|{ROOT}[^:]*: (?:not a directory|too many levels of symbolic links)"
+    rf"|too many links in \S*{ROOT}"
+    rf'|to rootfs at "/(?:run/arena|tmp)": .*{ROOT}//?(?:proc|sys)/',
     re.IGNORECASE,
 )
+ON_THIS_MACHINE = re.compile(rf"/[^\s:\"]*{ROOT}/?(?=/)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -625,7 +632,7 @@ class ContainerSandbox:
                 # Without an answer it may still be made.
                 _strays.add(name)
             if isinstance(error, APIError) and BOT_CANNOT_START.search(reason):
-                return _NeverStarted(reason, asked_ns)
+                return _NeverStarted(_inside(reason, request), asked_ns)
             if isinstance(error, APIError) and "CPUs are not available" in reason:
                 raise LimitsMissingError(f"cannot pin a bot to cores: {reason}") from error
             raise EngineLostError(
@@ -919,6 +926,11 @@ def _most(old: float | None, new: float | None) -> Any:
 
 def _with_leftover(report: BotReport, name: str) -> BotReport:
     return replace(report, leftover=name)
+
+
+def _inside(reason: str, request: StartRequest) -> str:
+    """Return what an engine says of a container, without the places of this machine."""
+    return ON_THIS_MACHINE.sub("", reason.replace(str(request.socket_dir), "SOCKET"))
 
 
 def _everything(request: StartRequest, user: str) -> dict[str, Any]:

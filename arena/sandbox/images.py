@@ -9,6 +9,7 @@ import fcntl
 import gzip
 import hashlib
 import json
+import lzma
 import os
 import posixpath
 import re
@@ -71,6 +72,10 @@ MAX_CONTEXT_BYTES = 256 << 20
 MAX_ARCHIVE_BYTES = 2 << 30
 MAX_IMAGE_BYTES = 4 << 30
 MAX_MANIFEST_BYTES = 1 << 20
+# What reading damaged archives and the JSON in them raises, the unpackers' own errors included.
+UNREADABLE = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError)
+# The beginnings of what bzip2, xz and zstd pack: engines unpack these, too.
+UNKNOWN_PACKING = (b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 MOUNTED_OVER = frozenset({"dev", "proc", "sys", "run", "run/arena", "tmp", "etc"})
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -465,18 +470,30 @@ def _give_back(engine: Engine, name: str, image: str) -> None:
 
 def _names_in(path: Path) -> set[str]:
     """Return the names that an archive wants for its images, as far as they can be read."""
-    with suppress(tarfile.TarError, EOFError, OSError, zlib.error, ValueError, KeyError):
-        with tarfile.open(path) as archive:
-            manifest = archive.extractfile("manifest.json")
-            images = json.loads(manifest.read(MAX_MANIFEST_BYTES)) if manifest else []
-        if isinstance(images, list):
-            return {
-                str(name)
-                for image in images
-                if isinstance(image, dict)
-                for name in image.get("RepoTags") or ()
-            }
+    with suppress(*UNREADABLE, RecursionError), tarfile.open(path) as archive:
+        return {
+            name
+            for member in archive
+            if posixpath.normpath(f"/{member.name}") == "/manifest.json"
+            for name in _names_of(archive.extractfile(member))
+        }
     return set()
+
+
+def _names_of(manifest: IO[bytes] | None) -> list[str]:
+    images = json.loads(manifest.read(MAX_MANIFEST_BYTES)) if manifest else []
+    listed = [
+        image.get("RepoTags")
+        for image in (images if isinstance(images, list) else [])
+        if isinstance(image, dict)
+    ]
+    return [
+        name
+        for names in listed
+        if isinstance(names, list)
+        for name in names
+        if isinstance(name, str)
+    ]
 
 
 def _only_image(path: Path, held: set[str], moved: list[str]) -> str:
@@ -493,28 +510,44 @@ def _only_image(path: Path, held: set[str], moved: list[str]) -> str:
 def _check_layers(path: Path) -> None:
     """Refuse an archive in which a folder that the engine mounts over is something else.
 
-    Engines have followed such links on the machine itself (CVE-2026-41579).
+    Engines have followed such links on the machine itself (CVE-2026-41579). They also unpack the
+    archive, and one that opens a pipe in it waits for ever.
     """
-    room = _Room(path)
+    room, own = _Room(path), _Room(path)
     try:
         with tarfile.open(path) as archive:
             for member in archive:
+                _check_header(path, member)
+                own.take(member.size)
+                if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
+                    raise ImageRefusedError(
+                        f"in {path}, {member.name} is neither a file nor a folder nor a link",
+                        "make the archive with docker save",
+                    )
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is not None:
                     _check_layer(path, member.name, file, room)
-    except (tarfile.TarError, EOFError, OSError, zlib.error):
-        # What is no archive, the engine refuses in its own words.
-        return
+    except UNREADABLE as error:
+        raise ImageRefusedError(
+            f"{path} cannot be read as the archive of an image: {error}",
+            "make one with docker save",
+        ) from error
 
 
 def _check_layer(path: Path, name: str, file: IO[bytes], room: _Room) -> None:
-    packed = file.read(2) == b"\x1f\x8b"
+    begin = file.read(6)
+    if begin.startswith(UNKNOWN_PACKING):
+        raise ImageRefusedError(
+            f"in {path}, {name} is packed by another program than gzip, so it cannot be looked into"
+        )
+    packed = begin.startswith(b"\x1f\x8b")
     file.seek(0)
     # Only what is packed can be more than the archive's own size.
     source = cast("IO[bytes]", _Bounded(gzip.GzipFile(fileobj=file), room)) if packed else file
     try:
         with tarfile.open(fileobj=source, mode="r|" if packed else "r:") as layer:
             for entry in layer:
+                _check_header(path, entry)
                 place = posixpath.normpath("/" + entry.name).lstrip("/")
                 if place in MOUNTED_OVER and not entry.isdir():
                     raise ImageRefusedError(
@@ -523,8 +556,16 @@ def _check_layer(path: Path, name: str, file: IO[bytes], room: _Room) -> None:
     except tarfile.ReadError:
         # Not a layer: a manifest, a configuration.
         return
-    except (tarfile.TarError, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
         raise ImageRefusedError(f"in {path}, {name} cannot be read: {error}") from error
+
+
+def _check_header(path: Path, entry: tarfile.TarInfo) -> None:
+    # By a negative size the reader goes back, and comes to the same entry for ever.
+    if entry.size < 0:
+        raise ImageRefusedError(
+            f"in {path}, {entry.name} has a size of {entry.size}", "make it with docker save"
+        )
 
 
 class _Room:
