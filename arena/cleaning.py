@@ -177,11 +177,18 @@ def _owned_folders(place: Path) -> Iterator[tuple[Path, str]]:
         (READ_FOLDERS, "the command that read this copy is over"),
     ):
         for path in sorted(place.glob(kind)):
-            age, home = _age(path), Home(path)
-            # Whoever has just begun has made its folder, but has not said yet that it lives.
-            is_over = was_left(home) or (age > YOUNG_SECONDS and not live_owners(home))
-            if age and is_over:
+            if _age(path) and _is_over(path):
                 yield path, why
+
+
+def _is_over(path: Path) -> bool:
+    """Tell whether nobody uses a folder of this user's any more; False if it cannot be read."""
+    home = Home(path)
+    try:
+        # Whoever has just begun has made its folder, but has not said yet that it lives.
+        return was_left(home) or (_age(path) > YOUNG_SECONDS and not live_owners(home))
+    except OSError:
+        return False
 
 
 def _age(path: Path) -> float:

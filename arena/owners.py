@@ -106,6 +106,9 @@ def _is_held(path: Path) -> bool:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
+    except PermissionError:
+        # Of another user, whose lock cannot be asked for: for all that is known it lives.
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -63,7 +63,11 @@ def obstacle(store: Store, info: TournamentInfo) -> RefusedError | None:
     try:
         formats.check(info.format, queries.format_plan(store, info.id))
     except RefusedError as error:
-        return error
+        may_enter = info.started is None and info.stopped is None and not info.frozen
+        if not may_enter or len(info.entrants) >= info.seats:
+            return error
+        command = f"arena tournament enter {info.name} BOT --reason TEXT"
+        return RefusedError(error.message, f"{error.hint}: {command}")
     return None
 
 

@@ -73,10 +73,7 @@ def reveal(store: Store, label: str, text: str) -> Revealed:
         rows = _not_begun(session, [cast("int", version.id) for version in versions])
         if is_new:
             if not rows:
-                raise RefusedError(
-                    f"no tournament waits for the string of {bot.label}",
-                    "enter it first: what is known before protects nobody",
-                )
+                raise _unwaited(session, bot)
             now = store.now()
             for row in rows:
                 fix_list(session, row, now)
@@ -135,6 +132,26 @@ def _not_begun(session: Session, versions: Collection[int]) -> Sequence[Tourname
         )
         .order_by(col(Tournament.id))
     ).all()
+
+
+def _unwaited(session: Session, bot: BotVersionInfo) -> RefusedError:
+    """Return why a string is not to be told: it was forgone, or nobody has asked for it yet."""
+    version = queries.find_version(session, bot)
+    given_up = session.exec(
+        select(Tournament.name, ListedString.reason)
+        .join(ListedString, col(ListedString.tournament_id) == Tournament.id)
+        .where(ListedString.bot_version_id == version, col(ListedString.forgone).is_not(None))
+        .order_by(col(Tournament.id))
+    ).all()
+    message = f"no tournament waits for the string of {bot.label}"
+    if not given_up:
+        return RefusedError(message, "enter it first: what is known before protects nobody")
+    why = "; ".join(f"{name} forwent it ({reason})" for name, reason in given_up)
+    return RefusedError(
+        f"{message}: {why}",
+        "what is forgone stays so; keep it secret, it is good for the next tournament that "
+        "the bot enters",
+    )
 
 
 def _is_mixed(session: Session, row: Tournament, text: str) -> bool:

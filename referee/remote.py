@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import logging
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -56,6 +57,7 @@ BROKEN_OFF = (
     f"than {CUT_BYTES >> 20} MiB"
 )
 CANCEL_SECONDS = 0.2
+LOG = logging.getLogger(__name__)
 # Reading a message of 32,000 choices takes longer than many a move.
 SPARE_CHOICES = 64
 UNREAD_ARRIVALS = 256
@@ -104,6 +106,7 @@ class Reception:
             canaries: What no bot may ever be sent.
         """
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_note)
         self.inbox = _LoopInbox(self._loop)
         self._spec = spec
         self._leg = leg
@@ -142,7 +145,7 @@ class Reception:
         if len(str(path).encode()) > PATH_BYTES:
             raise SocketError(f"socket path over {PATH_BYTES} bytes: {path}; take a shorter folder")
         try:
-            self._open(f"unix:{path}", token="")
+            self._open(f"unix:{path}", token="", door=path)
             path.chmod(0o666)
         except (OSError, RuntimeError) as error:
             raise SocketError(f"cannot listen on {path}: {error}") from error
@@ -165,13 +168,13 @@ class Reception:
         except RuntimeError as error:
             raise SocketError(f"cannot listen at {host}: {error}") from error
 
-    def _open(self, address: str, token: str) -> int:
+    def _open(self, address: str, token: str, door: Path | None = None) -> int:
         number = len(self._seats)
         wire = Wire(self._spec, number)
         self._canaries.check(wire.welcome(), f"the welcome of seat {number}")
         # Whoever was late may answer its old turns with the new ones.
         most = LATE_ANSWERS * min(self._spec.tables, self._spec.decks) + SPARE_CHOICES
-        server = _SeatServer(number, self.inbox, wire, token, most)
+        server = _SeatServer(number, self.inbox, wire, token, most, door)
         self._seats.append(server)
         return self._loop.run_until_complete(server.start(address))
 
@@ -210,6 +213,11 @@ class Reception:
             self.inbox.let_run(POLL_SECONDS)
             self.inbox.note_stall(time.monotonic_ns() - polled)
             deaf_ns += polled - before + self.inbox.stalled_ns - stalled
+
+
+def _note(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Keep off the terminal what gRPC says of streams that broke off: it quotes the bot."""
+    LOG.debug("%r", context)
 
 
 class RemotePlayer:
@@ -333,7 +341,15 @@ class _Handlers(grpc.GenericRpcHandler):
 class _SeatServer:
     """A seat's socket, and the one stream that comes through it."""
 
-    def __init__(self, seat: int, inbox: Inbox, wire: Wire, token: str, most_choices: int) -> None:
+    def __init__(  # noqa: PLR0917 - a seat and what belongs to it
+        self,
+        seat: int,
+        inbox: Inbox,
+        wire: Wire,
+        token: str,
+        most_choices: int,
+        door: Path | None,
+    ) -> None:
         self.seat = seat
         self.wire = wire
         self.taken = False
@@ -346,6 +362,7 @@ class _SeatServer:
         self._inbox = inbox
         self._token = token
         self._most_choices = most_choices
+        self._door = door
         self._strangers = 0
         self._ended = False
         self._finished = asyncio.Event()
@@ -382,6 +399,7 @@ class _SeatServer:
             return
         self.taken = self.arrived = True
         self.hello = raw
+        self._shut()
         try:
             wrong = _wrong_hello(raw)
             if wrong is None:
@@ -390,6 +408,11 @@ class _SeatServer:
                 await self._turn_away(context, wrong)
         finally:
             self._finished.set()
+
+    def _shut(self) -> None:
+        """Let nobody else connect: a thousand connections a second take the others' time."""
+        if self._door is not None:
+            self._door.unlink(missing_ok=True)
 
     async def _first_message(self, context: _Context) -> bytes | None:
         if self.taken or self._strangers == STREAMS:

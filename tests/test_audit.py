@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -20,19 +21,22 @@ import pytest
 from exports import (
     SEED,
     Forgery,
+    Nobody,
     exported,
     halt,
     hash_strings,
     make_store,
     make_tournament,
+    play,
     promised,
     run,
 )
 from pydantic import TypeAdapter
 
-from arena import roster
+from arena import bots, queries, roster, tournament
 from arena.cli import main
-from arena.errors import ArenaError, NotFoundError
+from arena.errors import ArenaError, NotFoundError, RefusedError
+from arena.jobs import Voided
 from arena.publishing.audit import audit, spans
 from arena.publishing.documents import Published, documents
 from arena.publishing.export import export
@@ -46,14 +50,19 @@ from arena.publishing.published import (
     SecondTournament,
 )
 from arena.recorded import read_recorded
+from arena.tournament import StopFlag
 from referee.shuffle import commitment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from arena.infos import MatchInfo
+    from arena.jobs import MatchDescription, Outcome
     from arena.publishing.audit import Audit, Difference
+    from arena.publishing.export import Exported
     from arena.recorded import RecordedTimes
+    from arena.store import Store
 
 FIRST = "records/0000001.jsonl"
 SECOND = "records/0000002.jsonl"
@@ -1006,6 +1015,170 @@ def test_end_of_a_ladder_without_a_stop_is_named(stopped: Path, tmp_path: Path) 
     forgery.edit("tournament.json", lambda value: value.update(stopped=None))
 
     check_named(forgery, "tournament.json", "stopped")
+
+
+class Meddler(Nobody):
+    """Lets bots come and go while a tournament runs, as lots are drawn; then ends it, if it may."""
+
+    def __init__(self, store: Store, lots: random.Random, spare: Iterable[str], most: int) -> None:
+        """Keep whom to enter and how many matches to meddle with."""
+        self.store = store
+        self.lots = lots
+        self.spare = list(spare)
+        self.left = most
+        self.changes = 0
+
+    def started(self, match: MatchInfo) -> None:
+        """Meddle while it is played."""
+        del match
+        self.meddle()
+
+    def finished(self, match: MatchInfo) -> None:
+        """Meddle before the next one begins."""
+        del match
+        self.meddle()
+        self.left -= 1
+        if not self.left:
+            with suppress(RefusedError):
+                roster.stop(self.store, "cup", "enough")
+
+    def meddle(self) -> None:
+        """Let one come, go or be replaced, or nobody; what the format refuses does not happen."""
+        if self.left <= 0:
+            return
+        change = self.lots.choice((self.enter, self.leave, self.replace, int, int, int, int))
+        with suppress(RefusedError):
+            change()
+            self.changes += change is not int
+
+    def enter(self) -> None:
+        """Let a bot in, and now and then another one at the same moment."""
+        for name in self.spare[: self.lots.choice((1, 1, 2))]:
+            roster.join(self.store, "cup", name, "came late")
+            self.spare.remove(name)
+
+    def leave(self) -> None:
+        """Let a bot go."""
+        roster.withdraw(self.store, "cup", self.present(), "gone")
+
+    def replace(self) -> None:
+        """Let a bot give its place to another version of it."""
+        old = self.present()
+        name = old.partition("@")[0]
+        source = self.store.home.path.parent / name
+        (source / "bot.py").write_text(f"print({self.lots.random()})\n")
+        new = bots.submit(self.store, name, str(source), "process")
+        roster.replace_version(self.store, "cup", old, new.label, "better")
+
+    def present(self) -> str:
+        """Draw one who is in."""
+        return self.lots.choice(queries.tournament(self.store, "cup").present).name
+
+
+def play_or_void(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Play a match, but let the first attempt at every fifth fail."""
+    if job.spec.match % 5 == 2 and job.spec.attempt == 1:
+        return Voided(reason="engine lost")
+    return play(job, beat)
+
+
+def meddled(folder: Path, lots: random.Random, concurrency: int, **options: Any) -> Exported:
+    """Play a tournament whose entrants change all the time, and export it."""
+    with make_store(folder, names="abcdefgh") as store:
+        make_tournament(store, bots=tuple("abcde"), decks=1, **options)
+        meddler = Meddler(store, lots, "fgh", most=12)
+        tournament.run(
+            store,
+            "cup",
+            progress=meddler,
+            stop=StopFlag(),
+            concurrency=concurrency,
+            play=play_or_void,
+        )
+        assert meddler.changes
+        return export(store, "cup", folder / "cup")
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize(
+    ("format_", "draw"),
+    [
+        ("ladder", 0),
+        ("ladder", 1),
+        ("ladder", 2),
+        ("round-robin", 0),
+        ("swiss", 0),
+        ("groups", 0),
+        ("single-elimination", 0),
+        ("double-elimination", 0),
+    ],
+)
+def test_no_honest_run_is_called_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str, draw: int, concurrency: int
+) -> None:
+    """Whoever comes and goes while matches are played, again or at once, the folder holds."""
+    monkeypatch.setattr("arena.driver._FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("arena.tournament.plan_slots", lambda *, wanted, **_: [None] * wanted)
+    lots = random.Random(f"{format_} {concurrency} {draw}")
+
+    folder = meddled(tmp_path, lots, concurrency, format=format_).folder
+
+    assert audit(folder).difference is None
+
+
+@pytest.fixture(scope="module")
+def overtaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ladder in which matches of a newcomer went before others, and an older bot left."""
+    folder = tmp_path_factory.mktemp("overtaken")
+    with make_store(folder, names="abcd") as store:
+        make_tournament(store, bots=tuple("abc"), format="ladder", decks=1)
+        halt(store, after=1)
+        roster.join(store, "cup", "d", "came late")
+        halt(store, after=3)
+        roster.withdraw(store, "cup", "c", "gone")
+        halt(store, after=1)
+        roster.stop(store, "cup", "over")
+        return export(store, "cup", folder / "cup").folder
+
+
+def test_match_that_a_newcomer_overtook_may_be_cancelled(overtaken: Path) -> None:
+    """The first matches of a newcomer go before matches of its opponents with lower numbers."""
+    pairings = json.loads((overtaken / "schedule.json").read_text())["pairings"]
+    its = [row for row in pairings if 2 in row["seats"]]
+    first = next(row["match"] for row in its if row["state"] == "cancelled")
+
+    assert any(row["match"] > first and row["state"] == "done" for row in its)
+    assert audit(overtaken).difference is None
+
+
+def test_cancelled_placement_before_a_played_match_is_named(
+    overtaken: Path, tmp_path: Path
+) -> None:
+    """A newcomer's first matches go before all others, so none is left out while others begin."""
+    forgery = Forgery(overtaken, tmp_path / "forged")
+    pairings = json.loads(forgery.path("schedule.json").read_text())["pairings"]
+    first = next(row["match"] for row in pairings if row["stage"] == "placement")
+    cancel(forgery, first)
+
+    check_named(forgery, "schedule.json", rf"pairings\[\d+\]\.state \(match {first}\)")
+
+
+def test_match_cancelled_in_a_ladder_though_nobody_left_is_named(
+    stopped: Path, tmp_path: Path
+) -> None:
+    """As long as nobody stopped a ladder, its matches are cancelled only for who left."""
+    forgery = Forgery(stopped, tmp_path / "forged")
+    unstopped = {"stopped": None, "stop_reason": None, "seed": None, "state": "paused"}
+    forgery.edit("tournament.json", lambda value: value.update(unstopped))
+    regenerate(
+        forgery,
+        {
+            row["match"]: read_recorded(stopped / row["record"]).times
+            for row in json.loads((stopped / "results.json").read_text())
+        },
+    )
+
+    check_named(forgery, "schedule.json", r"pairings\[\d+\]\.state .*")
 
 
 def test_changes_and_cancelled_matches_are_listed(changing: Path) -> None:

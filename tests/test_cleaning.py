@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,19 +19,22 @@ from arena import cleaning
 from arena.cleaning import find_leftovers, unused_images
 from arena.cli import main
 from arena.home import Home
-from arena.owners import ownership
+from arena.owners import live_owners, ownership
 from arena.recovery import alone
 from arena.sandbox import EngineLostError, confinement, images, owners
 from arena.sandbox.container import ContainerSandbox, Engine, NamedImage
 from arena.sandbox.owners import ProcessStamp, SocketFolder
+from arena.sandbox.process import ProcessSandbox
 from arena.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 SLEEP = "import time; time.sleep(600)"
 DEAD = ProcessStamp("other:boot:1:1")
+NOBODY = 65534
+# Where other users may look too, unlike the folders that pytest makes.
+SHARED = tempfile.gettempdir()
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +122,63 @@ def test_folders_of_the_dead_go_and_those_of_the_living_stay(
     assert not paths["dead"].exists()
     assert all(paths[name].exists() for name in ("young", "live", "link"))
     assert mine.root.exists()
+
+
+@contextmanager
+def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Be a user without rights."""
+    monkeypatch.setattr(os, "getuid", lambda: NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs the rights to become another user")
+def test_folders_of_other_users_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may not look into what others left does what it came for."""
+    with tempfile.TemporaryDirectory(dir=SHARED) as name:
+        place = Path(name)
+        place.chmod(0o1777)
+        old = time.time() - 2 * cleaning.BUILD_SECONDS
+        for kind in ("play-theirs", "read-theirs", "build-theirs", 22 * "a"):
+            path = place / f"bura-{kind}"
+            Home(path).create()
+            (path / "owner").write_text(f"dead\n{DEAD.text}\n")
+            (Home(path).owners / "dead.lock").touch()
+            path.chmod(0o700)
+            os.utime(path, (old, old))
+        monkeypatch.setattr(owners, "_places", lambda: [place])
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        with stranger(monkeypatch):
+            assert find_leftovers(Home(place / "none"), None) == []
+            assert cleaning.take_back(ProcessSandbox()) == 0
+            assert owners.reap_socket_folders() == 0
+
+
+def test_folder_that_cannot_be_read_is_left_alone(
+    places: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of this user's may have been locked on purpose."""
+    Home(places / "bura-play-locked").create()
+
+    def refuse(_: Home) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied", "owners")
+
+    monkeypatch.setattr(cleaning, "was_left", refuse)
+    assert find_leftovers(home, None) == []
+
+
+def test_lock_that_may_not_be_read_is_held(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can tell that another user's owner is dead, so it is taken to live."""
+    (home.owners / "theirs.lock").touch()
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert live_owners(home) == {"theirs"}
 
 
 def test_files_of_attempts_that_do_not_count_go_unless_a_run_is_on(home: Home) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import re
+import socket
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +40,6 @@ from arena.sandbox.container import ContainerSandbox, Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Iterator
 
     from arena.sandbox import RunningBot
@@ -705,3 +706,34 @@ def _inspected(box: Box, bot: RunningBot) -> dict[str, Any]:
     found = _engine(box).inspect(_name(bot))
     assert found is not None
     return found
+
+
+def test_engine_that_closes_idle_connections_is_no_restarted_one(tmp_path: Path) -> None:
+    """Engines hang up where nothing is asked for minutes; a long leg is not to suffer from it."""
+    path = tmp_path / "e.sock"
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        for _ in range(2):
+            client = server.accept()[0]
+            call = client.recv(4096).split(b" ")[1]
+            if call == b"/_ping":
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK")
+                client.close()
+            else:
+                client.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                held.append(client)
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        serving = threading.Thread(target=serve)
+        serving.start()
+        session = container_module._Session(str(path))
+        assert session.takes_calls()
+        serving.join()
+        assert session.is_alive()
+        held[0].sendall(b"0\r\n\r\n")
+        held[0].close()
+        assert not session.is_alive()
+        session.close()

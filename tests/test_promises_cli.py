@@ -78,13 +78,14 @@ def test_promise_makes_a_string_and_its_digest(capsys: pytest.CaptureFixture[str
     assert read(capsys, *line)["version"] == 2
     arena(capsys, "tournament", "replace", "cup", "clara@1", "clara@2", "--reason", "string")
     arena(capsys, "bot", "reveal", "clara", made["entropy"])
-    assert f"{made['entropy']} (promised, then revealed)" in show(capsys)
+    said = f"{made['entropy']} (promised, then revealed), SHA-256 {made['entropy_digest']}"
+    assert said in show(capsys)
 
 
 def test_promise_is_shown_with_the_bot_until_it_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As a digest before, as the string after; in JSON both."""
+    """As a digest before, with the string after; in JSON both."""
     promised = digest(f"{TEXT} anna")
     found = read(capsys, "bot", "show", "anna")["versions"][0]
     assert (found["entropy"], found["entropy_digest"], found["revealed"]) == (None, promised, None)
@@ -93,6 +94,9 @@ def test_promise_is_shown_with_the_bot_until_it_is_told(
     found = read(capsys, "bot", "show", "anna")["versions"][0]
     assert (found["entropy"], found["entropy_digest"]) == (f"{TEXT} anna", promised)
     assert found["revealed"] is not None
+    shown = arena(capsys, "bot", "show", "anna")[0].replace("\n", "").replace(" ", "")
+    assert promised in shown
+    assert f"{TEXT} anna".replace(" ", "") in shown
 
 
 def test_string_and_promise_together_are_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -192,7 +196,8 @@ def test_forgone_string_is_shown_everywhere(
     _, err = arena(capsys, *line)
     assert "waits for the strings that anna@1 promised" in err
     tell(capsys, ["anna"])
-    assert "entropy of boris@1: forgone, not in the seed: does not answer" in show(capsys)
+    due = f"promised, SHA-256 {digest(f'{TEXT} boris')}, but forgone, not in the seed: does not"
+    assert f"entropy of boris@1: {due} answer" in show(capsys)
     history = read(capsys, "tournament", "history", "cup")
     assert [(each["kind"], each["joined"], each["reason"]) for each in history] == [
         ("forgone string", None, "does not answer")
@@ -218,7 +223,8 @@ def test_string_that_comes_too_late_is_told_when_it_is_entered(
     arena(capsys, *SUBMIT, "dora", "clara", "--entropy", "dora's dice")
     _, err = arena(capsys, "tournament", "enter", "cup", "dora", "--reason", "entry")
     assert "the string of dora@1 comes too late" in err
-    assert "entropy of dora@1: too late, not in the seed" in show(capsys)
+    due = digest("dora's dice")
+    assert f"entropy of dora@1: too late, not in the seed, SHA-256 {due}" in show(capsys)
 
 
 def test_known_string_is_told_when_a_tournament_is_made(
@@ -227,8 +233,30 @@ def test_known_string_is_told_when_a_tournament_is_made(
     """A promise that was kept once protects nobody a second time."""
     tell(capsys)
     _, err = arena(capsys, "tournament", "create", "next", "anna", "clara")
-    assert "the string of anna@1 was revealed before: it protects nobody here" in err
-    assert "known before the commitment: protects nobody" in show(capsys, "next")
+    assert "the string of anna@1 was revealed before: here it protects nobody" in err
+    due = f"known before the commitment: protects nobody), SHA-256 {digest(f'{TEXT} anna')}"
+    assert due in show(capsys, "next")
+
+
+def test_string_that_was_forgone_cannot_be_told_and_why_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The advice to enter its bot first would lead nowhere: it is in already."""
+    arena(capsys, "tournament", "forgo", "cup", "boris", "--reason", "does not answer")
+    _, err = arena(capsys, "bot", "reveal", "boris", f"{TEXT} boris", code=2)
+    assert "waits for the string of boris@1: cup forwent it (does not answer); what is" in err
+    assert "enter it first" not in err
+
+
+def test_what_promise_printed_is_told_from_a_string(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A file with more than the string in it is refused with its first line."""
+    path = tmp_path / "anna.txt"
+    path.write_text(arena(capsys, "bot", "promise")[0])
+    first = path.read_text().splitlines()[0]
+    _, err = arena(capsys, "bot", "reveal", "anna", "--from", str(path), code=2)
+    assert f"more than one line, the first is {first!r}; the file must hold the string only" in err
 
 
 def test_file_promises_for_its_bots(capsys: pytest.CaptureFixture[str]) -> None:

@@ -179,6 +179,31 @@ def test_a_second_stream_is_refused_without_penalty() -> None:
     assert played.outputs[1].splitlines() == ["['GOODBYE_REFUSED'] ALREADY_EXISTS"] * 2
 
 
+def test_nobody_connects_once_the_bot_is_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever would dial again and again, to keep the referee busy, finds no socket."""
+    door = tmp_path / "referee.sock"
+    monkeypatch.setenv("ARENA_ADDRESS", f"unix:{door}")
+
+    def come_in() -> bool:
+        with connect() as channel:
+            stream = Stream(channel)
+            stream.hello()
+            is_welcome = next(iter(stream)).HasField("welcome")
+            stream.close()
+        return is_welcome
+
+    with Reception(spec(), 0) as reception, ThreadPoolExecutor(1) as pool:
+        reception.listen(door)
+        assert door.exists()
+        coming = pool.submit(come_in)
+        reception.wait_for_bots()
+        assert not door.exists()
+        reception.inbox.let_run(0.2)
+        assert coming.result()
+
+
 def test_over_tcp_only_the_token_opens_the_seat(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger is refused, and the bot that knows the token still gets its Welcome."""
 

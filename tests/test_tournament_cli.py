@@ -329,6 +329,14 @@ def test_bots_submitted_as_processes_run_as_processes(capsys: pytest.CaptureFixt
     assert read(capsys, "tournament", "show", "cup")["sandbox"] == "process"
 
 
+def test_tournament_with_too_few_says_how_one_enters(capsys: pytest.CaptureFixture[str]) -> None:
+    """A bot enters what is made already, so that is the command to name."""
+    due = "name at least 2 bots: arena tournament enter cup BOT --reason TEXT"
+    line = ["tournament", "create", "cup", "--open", "--sandbox", "process"]
+    assert f"not yet to be run: 0 entrants cannot fill 2 seats; {due}" in arena(capsys, *line)[1]
+    assert due in arena(capsys, "tournament", "run", "cup", code=2)[1]
+
+
 def test_open_tournament_says_which_bots_it_will_take(capsys: pytest.CaptureFixture[str]) -> None:
     """Before anybody is in, where bots run is decided without them, and told in a line."""
     _, err = arena(capsys, "tournament", "create", "cup", "--open")
@@ -797,6 +805,7 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
     [
         ("name = ", "is no TOML"),
         ("format = 'swiss'", "name is missing"),
+        ("nmae = 'cup'", "there is no key 'nmae'; did you mean 'name'"),
         ("name = 'cup'\nfromat = 'swiss'", "there is no key 'fromat'; did you mean 'format'"),
         ("name = 'cup'\n[time]\nmoove = 1", "there is no key 'time.moove'; did you mean 'move'"),
         ("name = 'cup'\nrounds = 'two'", "rounds has no value 'two'; give a whole number"),

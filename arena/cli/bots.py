@@ -51,6 +51,8 @@ VERSION_FIELDS = {
 EXAMPLE_DIGEST = "bdff65f0bfea9bb086e2ed4270b01232544e4f527c660d536e41584980a15b93"
 MAX_READ = 4096
 """Characters of a file beyond which it cannot be a string for seeds."""
+SHOWN = 80
+"""Characters of a line of such a file that are shown."""
 
 
 @click.group("bot", cls=DocumentedGroup, examples=["arena bot submit alice ./my_bot"])
@@ -227,7 +229,13 @@ def _read_string(file: Path) -> str:
         raise RefusedError(f"{file} is no text", "give the string in UTF-8") from error
     except OSError as error:
         raise MachineError(f"cannot read {file}: {error.strerror}", "check the file") from error
-    return text.removesuffix("\n").removesuffix("\r")
+    line = text.removesuffix("\n").removesuffix("\r")
+    if len(line.splitlines()) > 1:
+        raise RefusedError(
+            f"{file} has more than one line, the first is {line.splitlines()[0][:SHOWN]!r}",
+            "the file must hold the string only, without a word before it and without its SHA-256",
+        )
+    return line
 
 
 @bot.command(
@@ -314,6 +322,7 @@ def _version_row(version: BotVersionInfo) -> tuple[object, ...]:
 
 
 def _entropy_words(version: BotVersionInfo) -> str | None:
-    if version.entropy is None and version.entropy_digest is not None:
-        return f"promised, SHA-256 {version.entropy_digest}"
-    return version.entropy
+    if version.entropy_digest is None:
+        return version.entropy
+    promised = f"promised, SHA-256 {version.entropy_digest}"
+    return promised if version.entropy is None else f"{version.entropy} ({promised})"

@@ -330,7 +330,10 @@ def read_description(path: Path) -> DescriptionFile:
 
 def _explain(path: Path, error: ValidationError) -> RefusedError:
     """Say the first thing that is wrong in one line."""
-    first = error.errors()[0]
+    errors = error.errors()
+    # What is missing may be there under a name that is misspelt.
+    unknown = (each for each in errors if each["type"] == "extra_forbidden")
+    first = next(unknown, errors[0])
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])[1:]
     if first["type"] == "extra_forbidden":
         known = _known(first["loc"])

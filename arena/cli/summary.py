@@ -190,14 +190,15 @@ def string_words(each: Contribution) -> str:
         case StringState.PROMISED:
             return f"promised, SHA-256 {each.digest}"
         case StringState.REVEALED:
-            return f"{each.text} (promised, then revealed)"
+            return f"{each.text} (promised, then revealed), SHA-256 {each.digest}"
         case StringState.KNOWN:
             worth = "as if given in the open" if each.is_later else "protects nobody"
-            return f"{each.text} (promised, but known {when} the commitment: {worth})"
+            known = f"promised, but known {when} the commitment: {worth}"
+            return f"{each.text} ({known}), SHA-256 {each.digest}"
         case StringState.FORGONE:
-            return f"forgone, not in the seed: {each.reason}"
+            return f"promised, SHA-256 {each.digest}, but forgone, not in the seed: {each.reason}"
         case StringState.LATE:
-            return "too late, not in the seed"
+            return f"too late, not in the seed, SHA-256 {each.digest}"
 
 
 def say_of_strings(app: App, info: TournamentInfo) -> None:

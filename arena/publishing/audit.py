@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from arena.entropy import Protection, protection, protection_words
 from arena.errors import NotFoundError
-from arena.formats import ChangeKind, Partners, sides_of
+from arena.formats import PLACEMENT, ChangeKind, Partners, sides_of
 from arena.infos import AttemptState, MatchState
 from arena.publishing.differences import (
     UNFIT,
@@ -596,27 +596,33 @@ class _Auditor:
         schedule: PublishedSchedule,
         attempts: Sequence[PublishedAttempt],
     ) -> None:
-        """A match that nobody tried was cancelled before any after it began.
+        """A match that nobody tried was cancelled before any began that goes after it.
 
-        Free matches are begun in the order of their numbers. So nobody played on past a match that
-        was cancelled because it had left; and where nobody had left, nothing was begun after it.
+        Free matches are begun in the order of their numbers, but the first matches of a newcomer
+        before all others. So nobody played on past a match that was cancelled because it had left;
+        and where nobody had left, nothing was begun that goes after it. One that goes before it may
+        have been begun first, even if its number is higher: it was planned later.
         """
         tried = {each.match for each in attempts}
         leavers = [change.position for change in tournament.changes if _is_leave(change)]
+        # Of each entrant and, under None, of all: the last match, by whether it is a placement.
         last_of = {
-            seat: each.match
+            (seat, each.stage == PLACEMENT): each.match
             for each in schedule.pairings
-            for seat in each.seats
+            for seat in (*each.seats, None)
             if each.match in tried
         }
         for number, each in enumerate(schedule.pairings):
             if each.state != MatchState.CANCELLED or each.match in tried:
                 continue
             first = next((leaver for leaver in leavers if leaver in each.seats), None)
-            last = max(tried, default=0) if first is None else last_of.get(first, 0)
+            place = f"pairings[{number}].state (match {each.match})"
+            if first is None and tournament.stopped is None:
+                differ(SCHEDULE, place, "done, for no entrant of it has left", each.state)
+            kinds = (False, True) if each.stage == PLACEMENT else (False,)
+            last = max(last_of.get((first, kind), 0) for kind in kinds)
             if last > each.match:
                 who = "" if first is None else f" of {tournament.labels[first]}"
-                place = f"pairings[{number}].state (match {each.match})"
                 differ(SCHEDULE, place, f"done, for match {last}{who} began later", each.state)
 
     def _faults(

@@ -64,6 +64,10 @@ NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 ENGINE_SECONDS = 20
 END_SECONDS = 10
 PAUSES = (0.1, 0.5)
+EVENTS = (
+    "/events?filters=%7B%22type%22:%5B%22container%22%5D,%22label%22:%5B%22bura.nothing%22%5D%7D"
+)
+"""Those of containers with a label that none has."""
 STRAY_SECONDS = 600
 # Looking at a process is cheap, reading its control groups is not quite.
 SAMPLE_SECONDS = 0.05
@@ -498,25 +502,28 @@ class Engine:
 
 
 class _Session:
-    """An idle connection to the engine: when it closes, the engine was stopped or restarted.
+    """A call to the engine without end: when it ends, the engine was stopped or restarted.
 
-    After that no exit code can be believed, since a restarted engine invents one.
+    After that no exit code can be believed, since a restarted engine invents one. The call asks for
+    events that never happen, because engines close connections without a call after minutes.
     """
 
     def __init__(self, path: str | None) -> None:
         self._path = path
-        self._socket = None if path is None else _ping(path)
+        self._socket = None if path is None else _call(path, EVENTS, b"\r\n\r\n")
 
     def is_alive(self) -> bool:
         """Tell whether the engine that was there at the beginning still is."""
         if self._socket is None:
             return True
         try:
-            return self._socket.recv(1, socket.MSG_PEEK) != b""
+            # Whatever comes now is the end.
+            self._socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
             return True
         except OSError:
-            return False
+            pass
+        return False
 
     def takes_calls(self) -> bool:
         """Tell whether the engine lives and still answers new connections.
@@ -546,17 +553,24 @@ def _close(api: docker.APIClient, sessions: list[_Session]) -> None:
 
 
 def _ping(path: str) -> socket.socket:
+    return _call(path, "/_ping", b"OK")
+
+
+def _call(path: str, what: str, end: bytes) -> socket.socket:
+    """Ask the engine for something, and return the connection when the answer's beginning is in."""
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.settimeout(ENGINE_SECONDS)
         connection.connect(path)
-        connection.sendall(b"GET /_ping HTTP/1.1\r\nHost: engine\r\n\r\n")
+        connection.sendall(f"GET {what} HTTP/1.1\r\nHost: engine\r\n\r\n".encode())
         answer = b""
-        while not answer.endswith(b"OK"):
+        while not answer.endswith(end):
             part = connection.recv(4096)
             if not part:
                 raise ConnectionResetError("the engine closed the connection")  # noqa: TRY301 - closed below
             answer += part
+        if not answer.startswith(b"HTTP/1.1 200"):
+            raise ConnectionRefusedError(answer.partition(b"\r\n")[0].decode(errors="replace"))  # noqa: TRY301 - closed below
         # With a timeout Python would wait for it even if told not to.
         connection.settimeout(0)
     except BaseException:

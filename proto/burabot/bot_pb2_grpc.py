@@ -46,6 +46,7 @@ class RefereeServicer(object):
 
     def Play(self, request_iterator, context):
         """One stream for each start of your program. A second stream is refused and costs you nothing.
+        Once your Hello is in, the socket is gone: what is connected stays so, and nothing else can be.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

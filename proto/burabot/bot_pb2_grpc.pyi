@@ -55,13 +55,17 @@ class RefereeStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> RefereeAsyncStub: ...
     Play: _grpc.StreamStreamMultiCallable[_bot_pb2.BotMessage, _bot_pb2.RefereeMessage]
-    """One stream for each start of your program. A second stream is refused and costs you nothing."""
+    """One stream for each start of your program. A second stream is refused and costs you nothing.
+    Once your Hello is in, the socket is gone: what is connected stays so, and nothing else can be.
+    """
 
 @_typing.type_check_only
 class RefereeAsyncStub(RefereeStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.StreamStreamMultiCallable[_bot_pb2.BotMessage, _bot_pb2.RefereeMessage]  # type: ignore[assignment]
-    """One stream for each start of your program. A second stream is refused and costs you nothing."""
+    """One stream for each start of your program. A second stream is refused and costs you nothing.
+    Once your Hello is in, the socket is gone: what is connected stays so, and nothing else can be.
+    """
 
 class RefereeServicer(metaclass=_abc_1.ABCMeta):
     @_abc_1.abstractmethod
@@ -70,6 +74,8 @@ class RefereeServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_bot_pb2.BotMessage],
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_bot_pb2.RefereeMessage], _abc.AsyncIterator[_bot_pb2.RefereeMessage]]:
-        """One stream for each start of your program. A second stream is refused and costs you nothing."""
+        """One stream for each start of your program. A second stream is refused and costs you nothing.
+        Once your Hello is in, the socket is gone: what is connected stays so, and nothing else can be.
+        """
 
 def add_RefereeServicer_to_server(servicer: RefereeServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
