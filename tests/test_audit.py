@@ -1104,13 +1104,13 @@ def meddled(folder: Path, lots: random.Random, concurrency: int, **options: Any)
     ("format_", "draw"),
     [
         ("ladder", 0),
-        ("ladder", 1),
-        ("ladder", 2),
         ("round-robin", 0),
-        ("swiss", 0),
-        ("groups", 0),
-        ("single-elimination", 0),
-        ("double-elimination", 0),
+        pytest.param("ladder", 1, marks=pytest.mark.long),
+        pytest.param("ladder", 2, marks=pytest.mark.long),
+        pytest.param("swiss", 0, marks=pytest.mark.long),
+        pytest.param("groups", 0, marks=pytest.mark.long),
+        pytest.param("single-elimination", 0, marks=pytest.mark.long),
+        pytest.param("double-elimination", 0, marks=pytest.mark.long),
     ],
 )
 def test_no_honest_run_is_called_wrong(
