@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ from arena.statistics.stats import PlayedMatch, score_per_deal
 from referee.results import SERIES, Entrant, MatchResult, MatchSpec, TimeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from arena.infos import BotVersionInfo
     from arena.runner import MatchReport
@@ -102,8 +103,9 @@ def choose_backend(home: Home, options: PlayOptions) -> str:
     if options.sandbox is not None:
         find_sandbox(options.sandbox)
         return options.sandbox
-    known = [_submitted(home, word) for word in seated(home, options)]
-    if all(version is not None and version.kind == PROCESS for version in known):
+    words = seated(home, options)
+    known = _submitted(home, words)
+    if all(word in known and known[word].kind == PROCESS for word in words):
         return PROCESS
     try:
         find_sandbox(CONTAINER)
@@ -150,9 +152,10 @@ def gather(
         _check_target(options.record)
     words = seated(home, options)
     # What names nothing is told before why others cannot run here, and before images are built.
+    known = _submitted(home, words)
     found = {
-        word: find_contestant(home, word, backend, say)
-        for word in sorted(words, key=lambda word: _rank(home, word))
+        word: _contestant(home, word, known.get(word), backend, say)
+        for word in sorted(words, key=lambda word: _rank(word, known))
     }
     contestants = _distinct([found[word] for word in words])
     if take_back(find_sandbox(backend)):
@@ -224,7 +227,7 @@ def seated(home: Home, options: PlayOptions) -> tuple[str, ...]:
     """
 
     def is_bot(word: str) -> bool:
-        return Path(word).is_dir() or _submitted(home, word) is not None
+        return Path(word).is_dir() or bool(_submitted(home, [word]))
 
     groups = [split_pair(word, is_bot) for word in options.bots]
     partners = partners_of(groups, options.variant, options.rules)
@@ -309,8 +312,17 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
         NotFoundError: There is no such bot.
         RefusedError: The bot cannot be run by this backend.
     """
+    return _contestant(home, word, _submitted(home, [word]).get(word), backend, say)
+
+
+def _contestant(
+    home: Home,
+    word: str,
+    known: BotVersionInfo | None,
+    backend: str,
+    say: Callable[[str], None],
+) -> Contestant:
     folder = Path(word)
-    known = _submitted(home, word)
     if known is not None:
         return _from_version(known, backend)
     if folder.is_dir():
@@ -328,22 +340,25 @@ def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], No
         raise NotFoundError(message, error.hint if is_reference else hint) from error
 
 
-def _rank(home: Home, word: str) -> int:
+def _rank(word: str, known: Container[str]) -> int:
     """Return when to look for a bot: words for nothing here first, folders to be built last."""
-    if _submitted(home, word) is not None:
+    if word in known:
         return 1
     return 2 if Path(word).is_dir() else 0
 
 
-def _submitted(home: Home, word: str) -> BotVersionInfo | None:
+def _submitted(home: Home, words: Iterable[str]) -> dict[str, BotVersionInfo]:
+    """Return the versions that words name; the arena is opened once, or copied if need be."""
     # What can only be a path needs no arena that can be opened.
-    if word.startswith(PATH_BEGINS) or not home.is_begun:
-        return None
+    wanted = [word for word in words if not word.startswith(PATH_BEGINS)]
+    found: dict[str, BotVersionInfo] = {}
+    if not wanted or not home.is_begun:
+        return found
     with reading(home) as store:
-        try:
-            return queries.bot_version(store, word)
-        except NotFoundError:
-            return None
+        for word in wanted:
+            with suppress(NotFoundError):
+                found[word] = queries.bot_version(store, word)
+    return found
 
 
 def _submitted_names(home: Home) -> list[str]:
