@@ -14,6 +14,7 @@ from sqlmodel import col, select
 
 from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
+from arena.infos import version_label
 from arena.queries import PROCESS, version_info
 from arena.sandbox import SANDBOXES, UnknownSandboxError
 from arena.tables import Bot, BotVersion
@@ -248,7 +249,7 @@ def _refuse_told(session: Session, submission: _Submission) -> None:
         select(Bot.name, BotVersion).join(Bot, col(Bot.id) == BotVersion.bot_id)
     ).all()
     for name, version in rows:
-        label = f"{name}@{version.number}"
+        label = version_label(name, version.number)
         is_told = version.entropy is not None and digest_of(version.entropy) == wanted
         if submission.entropy_digest is not None and is_told:
             raise RefusedError(

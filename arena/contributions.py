@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from arena.entropy import StringKind, StringState, digest_of, seed_of_strings
 from arena.errors import RefusedError
-from arena.infos import Contribution
+from arena.infos import Contribution, version_label
 from arena.tables import Bot, BotVersion, Entrant, ListedString
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ def contributions(session: Session, row: Tournament) -> tuple[Contribution, ...]
     ]
     known = {version.id for _, _, version in rows}
     late = [
-        Contribution(entrant=_label(name, version), state=StringState.LATE, digest=_digest(version))
+        Contribution(
+            entrant=version_label(name, version.number),
+            state=StringState.LATE,
+            digest=_digest(version),
+        )
         for name, version in carriers
         if version.id not in known
     ]
@@ -148,7 +152,7 @@ def _contribution(
     is_public = kind is not StringKind.PROMISED and told is not None
     forgone = None if string is None else string.forgone
     return Contribution(
-        entrant=_label(name, version),
+        entrant=version_label(name, version.number),
         state=state,
         digest=_digest(version),
         text=version.entropy if state.is_in_seed else None,
@@ -169,10 +173,6 @@ def _state(kind: StringKind, version: BotVersion, string: ListedString | None) -
 
 def _digest(version: BotVersion) -> str:
     return version.entropy_digest or digest_of(version.entropy or "")
-
-
-def _label(name: str, version: BotVersion) -> str:
-    return f"{name}@{version.number}"
 
 
 def _by_entrant(contribution: Contribution) -> bytes:

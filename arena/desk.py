@@ -15,7 +15,7 @@ from arena.contributions import forgo
 from arena.entries import Entry
 from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
-from arena.infos import Seeding
+from arena.infos import Seeding, version_label
 from arena.plan_queries import count_changes, plan_of, results_of
 from arena.reasons import ReasonKind
 from arena.seeding import by_rating, ratings_of
@@ -265,7 +265,7 @@ class Desk:
                 Change.reason_kind == ReasonKind.DISQUALIFICATION,
             )
         ).all()
-        return {f"{name}@{version}": ReasonKind.DISQUALIFICATION for name, version in rows}
+        return {version_label(*row): ReasonKind.DISQUALIFICATION for row in rows}
 
     def _note(
         self,

@@ -61,6 +61,11 @@ class Seeding(StrEnum):
     RATING = "rating"
 
 
+def version_label(name: str, number: int) -> str:
+    """Return a bot's name and the number of its version as they are written on a command line."""
+    return f"{name}@{number}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotVersionInfo:
     """One submitted version of a bot; what it runs never changes.
@@ -87,7 +92,7 @@ class BotVersionInfo:
     @property
     def label(self) -> str:
         """Name and version as they are written on a command line."""
-        return f"{self.name}@{self.version}"
+        return version_label(self.name, self.version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

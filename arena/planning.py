@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlmodel import delete
 
 from arena import formats, ledger, queries
+from arena.contributions import waiting
 from arena.errors import RefusedError
 from arena.formats import Schedule
 from arena.plan_queries import plan_of
@@ -69,6 +70,11 @@ def obstacle(store: Store, info: TournamentInfo) -> RefusedError | None:
         command = f"arena tournament enter {info.name} BOT --reason TEXT"
         return RefusedError(error.message, f"{error.hint}: {command}")
     return None
+
+
+def hindrance(store: Store, info: TournamentInfo) -> RefusedError | None:
+    """Return why a tournament cannot be run now: it cannot be played, or it waits for strings."""
+    return obstacle(store, info) or waiting(info.name, info.contributions)
 
 
 def expected_matches(store: Store, info: TournamentInfo) -> int | None:

@@ -32,6 +32,7 @@ from arena.infos import (
     Seeding,
     TournamentInfo,
     TournamentState,
+    version_label,
 )
 from arena.owners import lives
 from arena.plan_queries import count_changes, plan_of, results_of
@@ -150,9 +151,11 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
         ).all()
         held = session.exec(select(func.count()).where(Match.tournament_id == row.id)).one()
         strings = list_of(session, row)
-    happened = [_change_info(row, change, f"{name}@{version}") for change, name, version in changes]
+    happened = [
+        _change_info(row, change, version_label(name, number)) for change, name, number in changes
+    ]
     given_up = [
-        _given_up(string, string.forgone, f"{name}@{version.number}")
+        _given_up(string, string.forgone, version_label(name, version.number))
         for string, name, version in strings
         if string.forgone is not None
     ]

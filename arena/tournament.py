@@ -11,7 +11,6 @@ from sqlmodel import select
 
 from arena import planning, queries
 from arena.bots import PLUS, check_name
-from arena.contributions import waiting
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
 from arena.entries import check_backend, enter, usual_sandbox
@@ -368,7 +367,7 @@ def run(
         MachineError: The engine, the disk or the database failed; nothing half done is left.
     """
     info = queries.tournament(store, name)
-    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
+    hindrance = planning.hindrance(store, info)
     if hindrance is not None:
         raise hindrance
     slots = plan_slots(seats=info.seats, wanted=concurrency)

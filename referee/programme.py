@@ -23,6 +23,7 @@ __all__ = [
     "Chain",
     "Programme",
     "RecordingSource",
+    "ScoreSum",
     "Series",
     "Setup",
     "deal_scores",
@@ -71,15 +72,32 @@ class Programme(Protocol):
         ...
 
 
-class Series:
+class ScoreSum:
+    """The scores of deals from which nothing else carries to the next."""
+
+    def __init__(self, seats: int) -> None:
+        """Begin at zero."""
+        self._scores = (Fraction(0),) * seats
+
+    def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:
+        """Add the scores; nothing else carries from deal to deal."""
+        del outcome
+        self._scores = tuple(a + b for a, b in zip(self._scores, scores, strict=True))
+
+    def scores(self) -> tuple[Fraction, ...]:
+        """Return the sum of the scores."""
+        return self._scores
+
+
+class Series(ScoreSum):
     """A fixed number of decks, each a first deal, in an order that differs from leg to leg."""
 
     def __init__(self, spec: MatchSpec, leg: int) -> None:
         """Begin a leg."""
+        super().__init__(spec.seats)
         self._spec = spec
         self._decks = order(spec.seed, match=spec.match, leg=leg, n=spec.decks)
         self._started = 0
-        self._scores = (Fraction(0),) * spec.seats
 
     def next_deal(self) -> Setup | None:
         """Return the next deck, None after the last."""
@@ -95,15 +113,6 @@ class Series:
             dealer=first_dealer(spec.seed, spec.match, deck, spec.seats),
             leader=None,
         )
-
-    def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:
-        """Add the scores; nothing else carries from deal to deal."""
-        del outcome
-        self._scores = tuple(a + b for a, b in zip(self._scores, scores, strict=True))
-
-    def scores(self) -> tuple[Fraction, ...]:
-        """Return the sum of the scores."""
-        return self._scores
 
 
 class Chain:

@@ -13,6 +13,7 @@ from referee.players import Fault, FaultKind
 from referee.programme import (
     Chain,
     RecordingSource,
+    ScoreSum,
     Setup,
     deal_scores,
     deck_source,
@@ -368,14 +369,14 @@ class _Checker:
         return str(line["digest"])
 
 
-class _GivenSeries:
+class _GivenSeries(ScoreSum):
     """A series whose decks and dealers are those the record names, for want of the seed."""
 
     def __init__(self, spec: MatchSpec, upcoming: Callable[[], Line]) -> None:
+        super().__init__(spec.seats)
         self._spec = spec
         self._upcoming = upcoming
         self._left = set(range(spec.decks))
-        self._scores = (Fraction(0),) * spec.seats
 
     def next_deal(self) -> Setup | None:
         if not self._left:
@@ -393,13 +394,6 @@ class _GivenSeries:
             dealer=line["dealer"],
             leader=None,
         )
-
-    def add(self, outcome: Outcome, scores: tuple[Fraction, ...]) -> None:
-        del outcome
-        self._scores = tuple(a + b for a, b in zip(self._scores, scores, strict=True))
-
-    def scores(self) -> tuple[Fraction, ...]:
-        return self._scores
 
 
 def _offence(spec: MatchSpec, leg: int, number: int, fault: Fault) -> Line:

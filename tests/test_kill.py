@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import docker
@@ -36,6 +36,20 @@ CASES = [
 ]
 QUICK = {(Step.LEASED, "driver"), (Step.DEALING, "both"), (Step.RECORDED, "driver")}
 QUICK_POSTGRESQL = {(Step.FINISHING, "driver")}
+
+
+def kills(
+    cases: Sequence[tuple[str, str]], quick: Collection[tuple[str, str]]
+) -> pytest.MarkDecorator:
+    """Kill somebody at a step in each case; those that are not quick are long tests."""
+    return pytest.mark.parametrize(
+        ("step", "who"),
+        [
+            pytest.param(step, who, marks=() if (step, who) in quick else pytest.mark.long)
+            for step, who in cases
+        ],
+    )
+
 
 BOT = """import burabot
 burabot.play(lambda turn: {choice}, name="{name}", version="1")
@@ -169,13 +183,7 @@ def undisturbed() -> list[object]:
     return standings
 
 
-@pytest.mark.parametrize(
-    ("step", "who"),
-    [
-        pytest.param(step, who, marks=() if (step, who) in QUICK else pytest.mark.long)
-        for step, who in CASES
-    ],
-)
+@kills(CASES, QUICK)
 def test_run_after_a_kill_gives_the_same_standings(
     folder: Path, undisturbed: list[object], step: Step, who: str
 ) -> None:
@@ -194,13 +202,7 @@ def _elsewhere(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 @pytest.mark.postgresql
 @pytest.mark.usefixtures("_elsewhere")
-@pytest.mark.parametrize(
-    ("step", "who"),
-    [
-        pytest.param(step, who, marks=() if (step, who) in QUICK_POSTGRESQL else pytest.mark.long)
-        for step, who in CASES
-    ],
-)
+@kills(CASES, QUICK_POSTGRESQL)
 def test_run_after_a_kill_gives_the_same_standings_with_postgresql(
     folder: Path, undisturbed: list[object], step: Step, who: str
 ) -> None:
@@ -258,13 +260,7 @@ def endure(folder: Path, undisturbed: list[object]) -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize(
-    ("step", "who"),
-    [
-        pytest.param(step, who, marks=() if (step, who) in QUICK else pytest.mark.long)
-        for step, who in CONTAINER_CASES
-    ],
-)
+@kills(CONTAINER_CASES, QUICK)
 def test_run_after_a_kill_leaves_no_container(
     folder: Path, undisturbed: list[object], step: str, who: str
 ) -> None:

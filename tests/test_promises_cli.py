@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from commands import arena, read
 from cups import run
 
 from arena.cli import main
@@ -41,19 +41,6 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         promise = [] if name == "clara" else ["--entropy-digest", digest(f"{TEXT} {name}")]
         assert main([*SUBMIT, name, name, *promise]) == 0
     assert main(["tournament", "create", "cup", *BOTS]) == 0
-
-
-def arena(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
-    """Run a command and give what it printed on both streams."""
-    capsys.readouterr()
-    assert main(list(words)) == code, capsys.readouterr().err
-    said = capsys.readouterr()
-    return said.out, said.err
-
-
-def read(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """Run a command with --json and give what it printed."""
-    return json.loads(arena(capsys, *words, "--json")[0])
 
 
 def tell(capsys: pytest.CaptureFixture[str], names: Sequence[str] = ("anna", "boris")) -> None:

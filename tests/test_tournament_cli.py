@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from commands import arena, read
 from cups import Script, run
 
 from arena.cli import main
@@ -39,19 +39,6 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         folder.mkdir()
         (folder / "bot.py").write_text(name)
         assert main(["bot", "submit", name, name, "--sandbox", "process"]) == 0
-
-
-def arena(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> tuple[str, str]:
-    """Run a command and give what it printed on both streams."""
-    capsys.readouterr()
-    assert main(list(words)) == code, capsys.readouterr().err
-    said = capsys.readouterr()
-    return said.out, said.err
-
-
-def read(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    """Run a command with --json and give what it printed."""
-    return json.loads(arena(capsys, *words, "--json")[0])
 
 
 def create(capsys: pytest.CaptureFixture[str], *words: str) -> str:

@@ -32,7 +32,6 @@ from arena.cli.summary import (
     tournament_command,
 )
 from arena.cli.words import NO_BOUNDARY
-from arena.contributions import waiting
 from arena.entries import CONTAINER
 from arena.finals import finals_options
 from arena.formats import FORMATS
@@ -317,7 +316,7 @@ def _create(
         | ({"promises": promises_words(info)} if info.contributions else {})
     )
     say_of_strings(app, info)
-    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
+    hindrance = planning.hindrance(store, info)
     if hindrance is not None:
         app.output.status(f"not yet to be run: {hindrance}")
         return

@@ -18,7 +18,6 @@ from arena.cli.summary import (
     say_of_strings,
     tournament_command,
 )
-from arena.contributions import waiting
 from arena.infos import TournamentState
 
 if TYPE_CHECKING:
@@ -209,7 +208,7 @@ def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None
         }
     )
     say_of_strings(app, info)
-    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
+    hindrance = planning.hindrance(store, info)
     if hindrance is not None:
         app.output.status(f"not to be run as it stands: {hindrance}")
     elif info.state is TournamentState.RUNNING:

@@ -32,7 +32,6 @@ from arena.cli.summary import (
     tournament_command,
 )
 from arena.cli.words import NO_BOUNDARY, count
-from arena.contributions import waiting
 from arena.errors import MachineError
 from arena.rankings import pair_table, tournament_table
 
@@ -223,7 +222,7 @@ def _print_standing(app: App, store: Store, info: TournamentInfo) -> None:
 
 
 def _say_how_to_go_on(app: App, store: Store, info: TournamentInfo) -> None:
-    hindrance = planning.obstacle(store, info) or waiting(info.name, info.contributions)
+    hindrance = planning.hindrance(store, info)
     if info.incomplete:
         app.output.status(_retry_advice(app, info))
     elif info.is_over:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from sqlmodel import col, select
 
+from arena.infos import version_label
 from arena.tables import Attempt, Bot, BotVersion, Change, FaultRow, Match, Report, Result
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def changes(store: Store, tournament: int) -> tuple[tuple[Change, str], ...]:
             .where(Change.tournament_id == tournament)
             .order_by(col(Change.number))
         ).all()
-    return tuple((change, f"{name}@{version}") for change, name, version in rows)
+    return tuple((change, version_label(name, version)) for change, name, version in rows)
 
 
 def _by_match(session: Session, tournament: int, table: type[Row]) -> defaultdict[int, list[Row]]:
