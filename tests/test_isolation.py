@@ -91,6 +91,8 @@ def report(bot: RunningBot) -> Any:
 SEEN = HOSTILE / "nosy" / "seen.json"
 NAMES = ("Cassandra-of-Troy", "Laocoon-the-priest")
 SEED = bytes(range(150, 182))
+# A short number is also one of those by which a kernel counts.
+MATCH = 731_553_209_461_527
 OWNER = "feedfacecafebeef" * 2
 WATCHED_LIMITS = {"open files", "core file", "file size", "locked memory"}
 WATCHED_MOUNTS = ("/", "/dev", "/proc", "/sys", "/tmp", "/run/arena")  # noqa: S108 - the bot's
@@ -110,7 +112,7 @@ def hauls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
                 seats=2,
                 decks=1,
                 seed=SEED,
-                match=31337,
+                match=MATCH,
                 entrants=tuple(
                     Entrant(name, f"of-{name}", f"sha256:{name:f<64}") for name in NAMES
                 ),
@@ -120,7 +122,7 @@ def hauls(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
             positions=(0, 1),
             sandbox="container",
             home=home,
-            folder="canary-cup/31337/2",
+            folder=f"canary-cup/{MATCH}/2",
             limits=Limits(log=8 * MEBI),
             owner=OWNER,
         )
@@ -161,7 +163,7 @@ def test_nosy_bot_finds_no_secret(hauls: list[dict[str, Any]]) -> None:
         forbidden = [
             *(word for name in NAMES for word in (name, f"of-{name}", f"{name:f<64}")),
             *(SEED.hex(), base64.b64encode(SEED).decode()[:-2], commitment(SEED)),
-            *("31337", "canary-cup", OWNER, haul["home"], str(Path(__file__).parent)),
+            *(str(MATCH), "canary-cup", OWNER, haul["home"], str(Path(__file__).parent)),
             "bura-arena.",
         ]
         machine = os.uname().nodename

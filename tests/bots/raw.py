@@ -40,8 +40,11 @@ class Stream:
         self._outgoing.put(data)
 
     def close(self) -> None:
-        """End our half of the stream."""
+        """End our half of the stream, and let go of it."""
         self._outgoing.put(None)
+        # A call that is let go of when the interpreter ends may wait for ever for a thread of gRPC
+        # that the interpreter has stopped.
+        del self.call
 
     def hello(self, protocol: int = 1, token: str = "") -> None:
         """Say hello."""
