@@ -14,7 +14,7 @@ from sqlmodel import col, select
 
 from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
-from arena.infos import version_label
+from arena.infos import SHA256, version_label
 from arena.queries import PROCESS, version_info
 from arena.sandbox import SANDBOXES, UnknownSandboxError
 from arena.tables import Bot, BotVersion
@@ -40,7 +40,6 @@ PLUS = "+"
 """What joins the names of partners."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 _LEFT_OUT = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".venv"})
 
 
@@ -164,7 +163,7 @@ def check_string(entropy: str | None, entropy_digest: str | None) -> None:
         )
     if entropy is not None:
         check_entropy(entropy)
-    if entropy_digest is not None and not _DIGEST.fullmatch(entropy_digest):
+    if entropy_digest is not None and not SHA256.fullmatch(entropy_digest):
         raise RefusedError(
             f"{entropy_digest!r} is no SHA-256 of a string",
             "give 64 hex digits in lower case; arena bot promise makes a string and its SHA-256",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from arena.reasons import ReasonKind
     from referee.results import TimeControl
     from referee.rules import Rules
+
+SHA256 = re.compile("[0-9a-f]{64}")
+"""A SHA-256 as it is stored, shown and published."""
 
 
 class MatchState(StrEnum):

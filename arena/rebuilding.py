@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from arena import queries
 from arena.formats import sides_of
-from arena.infos import MatchState
+from arena.infos import SHA256, MatchState
 from arena.ledger import StoredFault, decks_text, totals_text
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.recorded import deck_scores, read_recorded
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from referee.record import Record
 
 SHOWN = 60
-SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

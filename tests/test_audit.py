@@ -37,7 +37,7 @@ from arena import bots, queries, roster, tournament
 from arena.cli import main
 from arena.errors import ArenaError, NotFoundError, RefusedError
 from arena.jobs import Voided
-from arena.publishing.audit import audit, spans
+from arena.publishing.audit import audit
 from arena.publishing.documents import Published, documents
 from arena.publishing.export import export
 from arena.publishing.manifest import MANIFEST, json_bytes
@@ -49,6 +49,7 @@ from arena.publishing.published import (
     PublishedUsage,
     SecondTournament,
 )
+from arena.publishing.trust import spans
 from arena.recorded import read_recorded
 from arena.tournament import StopFlag
 from referee.shuffle import commitment
@@ -155,7 +156,7 @@ def test_several_processes_find_the_same(
     honest: Path, forgery: Forgery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Records refereed by several processes give the same report, and the same first difference."""
-    monkeypatch.setattr("arena.publishing.audit.PARALLEL_FROM", 0)
+    monkeypatch.setattr("arena.publishing.refereeing.PARALLEL_FROM", 0)
     steps: list[int] = []
 
     assert audit(honest, processes=2, watch=steps.append) == audit(honest)

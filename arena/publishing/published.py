@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializ
 
 from arena.entropy import StringState, digest_of, seed_of_strings
 from arena.formats import ChangeKind, Partners
-from arena.infos import AttemptState, MatchState, Seeding, TournamentState
+from arena.infos import SHA256, AttemptState, MatchState, Seeding, TournamentState
 from arena.reasons import ReasonKind
 from arena.statistics.stats import PlayedMatch
 from referee.results import Entrant, MatchSpec, TimeControl
@@ -27,8 +27,6 @@ FORMAT: Final = 2
 
 MOST = 1_000_000
 """No tournament holds more of anything, and nobody's folder shall make the checker count on."""
-
-_HEX64 = r"^[0-9a-f]{64}$"
 
 
 def _fraction(value: object) -> Fraction:
@@ -51,7 +49,7 @@ Share = Annotated[Fraction, PlainValidator(_fraction), PlainSerializer(str)]
 Time = Annotated[str, AfterValidator(_time)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Number = Annotated[int, Field(ge=1, le=MOST)]
-Hash = Annotated[str, Field(pattern=_HEX64)]
+Hash = Annotated[str, Field(pattern=f"^{SHA256.pattern}$")]
 
 
 class Value(BaseModel):
