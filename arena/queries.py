@@ -38,6 +38,7 @@ from arena.owners import lives
 from arena.plan_queries import count_changes, plan_of, results_of
 from arena.reasons import ReasonKind
 from arena.statistics.stats import PlayedMatch
+from arena.stored_texts import read_decks, read_numbers, read_totals
 from arena.tables import (
     Attempt,
     Bot,
@@ -54,11 +55,9 @@ from arena.tables import (
 from referee.players import FaultKind
 from referee.results import TimeControl
 from referee.rules import Rules
-from referee.score_text import read_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
     from pathlib import Path
 
     from sqlmodel import Session
@@ -309,8 +308,8 @@ def _played_match(
         return PlayedMatch(
             number=match.number,
             entrants=entrants,
-            decks=tuple(tuple(map(_fractions, deck)) for deck in json.loads(result.decks)),
-            sides=_integers(result.sides),
+            decks=read_decks(result.decks),
+            sides=read_numbers(result.sides),
             faults=tuple(committed),
         )
 
@@ -320,7 +319,7 @@ def _seated(
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return who sits where in the first leg: places in the schedule, and names."""
     with row_of("match", match.id, label):
-        seats = _integers(match.seats)
+        seats = read_numbers(match.seats)
         return seats, tuple(names[position] for position in seats)
 
 
@@ -588,7 +587,7 @@ def _match_info(  # noqa: PLR0917 - rows that were read together
             state=MatchState(match.state),
             attempt=match.attempt,
             reason=match.reason,
-            scores=_fractions(json.loads(result.totals)) if result else None,
+            scores=read_totals(result.totals) if result else None,
             faults=faults,
             conditions=result.conditions if result else "",
             record=_under(home, result.record) if result else None,
@@ -675,14 +674,6 @@ def _same(row: FaultRow | Report, kind: type[FaultInfo | ReportInfo], *, after: 
 
 def _under(home: Home, path: str) -> Path | None:
     return home.path / path if path else None
-
-
-def _integers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split()))
-
-
-def _fractions(texts: Sequence[str]) -> tuple[Fraction, ...]:
-    return tuple(map(read_score, texts))
 
 
 def _time(milliseconds: int) -> datetime:

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 
 from arena.infos import MatchState
 from arena.ledger import StoredFault
+from arena.stored_texts import read_numbers
 from arena.tables import Attempt, FaultRow, Match, Result
 
 if TYPE_CHECKING:
@@ -226,8 +227,8 @@ def _put_faults_right(session: Session, row: ResultRow, values: ResultValues) ->
 def _seats(text: str) -> tuple[int, ...]:
     """Return the positions in a text; of one that is damaged nobody's."""
     try:
-        return tuple(map(int, text.split()))
-    except ValueError:
+        return read_numbers(text)
+    except (ValueError, TypeError):
         return ()
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -37,6 +35,7 @@ from arena.publishing.rescheduling import rescheduled
 from arena.rankings import pool_of
 from arena.reasons import ReasonKind
 from arena.recorded import read_recorded
+from arena.stored_texts import read_decks, read_numbers, read_totals
 from referee.record import RecordError
 
 if TYPE_CHECKING:
@@ -330,7 +329,7 @@ def _change(change: Change, label: str) -> PublishedChange:
 
 
 def _seats(holding: Holding) -> tuple[int, ...]:
-    return tuple(map(int, holding.match.seats.split()))
+    return read_numbers(holding.match.seats)
 
 
 def _pairing(holding: Holding, labels: Sequence[str]) -> PublishedPairing:
@@ -350,11 +349,9 @@ def _result(holding: Holding, recorded: Recorded, labels: Sequence[str]) -> Publ
         match=holding.match.number,
         attempt=result.attempt,
         entrants=tuple(labels[seat] for seat in _seats(holding)),
-        sides=tuple(map(int, result.sides.split())),
-        totals=tuple(map(Fraction, json.loads(result.totals))),
-        decks=tuple(
-            tuple(tuple(map(Fraction, leg)) for leg in deck) for deck in json.loads(result.decks)
-        ),
+        sides=read_numbers(result.sides),
+        totals=read_totals(result.totals),
+        decks=read_decks(result.decks),
         conditions=result.conditions,
         milliseconds=result.milliseconds,
         record=record_path(holding.match.number),
