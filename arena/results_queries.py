@@ -67,17 +67,6 @@ class ResultRow:
     broken_times: tuple[tuple[str, object], ...] = ()
 
 
-def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
-    """Return when each finished match was recorded, in milliseconds since 1970, by number."""
-    with store.read() as session:
-        rows = session.exec(
-            select(Match.number, Result.recorded)
-            .join(Result, col(Result.match_id) == Match.id)
-            .where(Match.tournament_id == tournament_id)
-        ).all()
-    return dict(rows)
-
-
 def without_result(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
     """Return the matches that are done and of which no result is stored, as if it were empty.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import stores
 from exports import SEED, exported, halt, make_store, make_tournament, run
 from sqlmodel import select
 
-from arena import planning, queries, roster
+from arena import ledger, planning, queries, roster
 from arena.cli import main
 from arena.errors import MachineError, NotFoundError, RefusedError
-from arena.formats import FORMATS
+from arena.formats import FORMATS, Pairing, Schedule
 from arena.home import HOME_VARIABLE
 from arena.publishing.audit import audit
 from arena.publishing.export import export
@@ -389,6 +391,24 @@ def test_unfinished_export_holds_as_far_as_it_goes(halted: Store, tmp_path: Path
     assert any("decks they name" in line for line in found.proved)
     assert not any("committed to" in line for line in found.proved)
     assert any("not revealed yet" in line for line in found.unproved)
+
+
+def test_busy_tournament_is_exported_as_of_one_moment(
+    halted: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matches that come while it is read keep nobody waiting and are not in it."""
+    numbers = itertools.count(4)
+
+    def grow() -> None:
+        number = next(numbers)
+        assert number < 100
+        ledger.plan(halted, 1, Schedule((Pairing(number, 1, (0, 1)),)))
+
+    stores.after_every_read(monkeypatch, grow)
+    folder = export(halted, "cup", tmp_path / "out", unfinished=True).folder
+
+    assert audit(folder).difference is None
+    assert [each["match"] for each in document(folder, "schedule.json")["pairings"]] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("bots", [(), ("anna",)], ids=["nobody", "one"])

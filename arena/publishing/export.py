@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
+from arena.contributions import seed_of
 from arena.damage import row_of
 from arena.entropy import StringState
 from arena.errors import DamagedError, MachineError, RefusedError
@@ -123,36 +124,50 @@ def _check_free(folder: Path, part: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Snapshot:
-    """All that the store holds of a tournament, as of one moment."""
+    """All that the store holds of a tournament, as of one moment.
+
+    `seed` is what the decks follow from, revealed or not; who rests follows from it, too.
+    """
 
     info: TournamentInfo
     held: tuple[Holding, ...]
     changed: tuple[tuple[Change, str], ...]
+    seed: bytes = field(repr=False)
 
     @classmethod
     def of(cls, store: Store, name: str) -> Self:
-        """Read until nothing happened meanwhile."""
-        info = queries.tournament(store, name)
-        while True:
-            held, changed = holdings(store, info.id), changes(store, info.id)
-            before, info = info, queries.tournament(store, name)
-            if info == before:
-                _check_readable(store, info, held)
-                return cls(info=info, held=held, changed=changed)
+        """Read all of it in one transaction, however much happens meanwhile.
+
+        Raises:
+            NotFoundError: No tournament has this name.
+            DamagedError: What is stored makes no sense, or a result is not there.
+        """
+        with store.read() as session:
+            row = queries.find_tournament(session, name)
+            info = queries.info_of(session, store, row)
+            held = holdings(session, info.id)
+            _check_results(info, held)
+            # What is damaged is told by those who read every row.
+            queries.matches_of(session, store.home, row)
+            queries.played_of(session, store.home, row)
+            return cls(
+                info=info,
+                held=held,
+                changed=changes(session, info.id),
+                seed=seed_of(session, row),
+            )
 
 
-def _check_readable(store: Store, info: TournamentInfo, held: Sequence[Holding]) -> None:
-    """Refuse to publish what is damaged, or without a result that there was.
+def _check_results(info: TournamentInfo, held: Sequence[Holding]) -> None:
+    """Refuse to publish without a result that there was.
 
     Raises:
-        DamagedError: Naming the first row that is so.
+        DamagedError: Naming the first that is not there.
     """
     for holding in held:
         if holding.match.state == MatchState.DONE and holding.result is None:
             label = f"{info.name}/{holding.match.number}"
             raise DamagedError(label, "result", holding.match.id, "it is not there")
-    queries.matches(store, info.name)
-    queries.played_matches(store, info.name)
 
 
 def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int], None]) -> Exported:
@@ -166,7 +181,7 @@ def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int],
             sums[path] = _copy_record(store, number, holding.result, part / path)
             recorded[number] = _read(part / path, number)
             watch(len(recorded))
-    published = _published(store, snapshot, recorded)
+    published = _published(store.home, snapshot, recorded)
     for path, data in documents(published).items():
         (part / path).write_bytes(data)
         sums[path] = sum_of(part / path)
@@ -209,17 +224,17 @@ def _read(path: Path, match: int) -> Recorded:
 # ----------------------------------------------------------------------------------------- values
 
 
-def _published(store: Store, snapshot: _Snapshot, recorded: dict[int, Recorded]) -> Published:
+def _published(home: Home, snapshot: _Snapshot, recorded: dict[int, Recorded]) -> Published:
     info, held = snapshot.info, snapshot.held
     labels = tuple(entrant.name for entrant in info.entrants)
     done = [holding for holding in held if holding.match.number in recorded]
-    tournament = _tournament(store.home, info, snapshot.changed)
+    tournament = _tournament(home, info, snapshot.changed)
     results = tuple(_result(holding, recorded[holding.match.number], labels) for holding in done)
     pairings = tuple(_pairing(holding, labels) for holding in held)
     schedule = PublishedSchedule(pairings=pairings, byes=())
     return Published(
         tournament=tournament,
-        schedule=_with_byes(tournament, schedule, results, queries.deck_seed(store, info.id)),
+        schedule=_with_byes(tournament, schedule, results, snapshot.seed),
         results=results,
         attempts=tuple(
             _attempt(holding.match.number, attempt)
