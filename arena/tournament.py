@@ -20,6 +20,7 @@ from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
 from arena.infos import Seeding, TournamentState
 from arena.owners import ownership
+from arena.pools import Pool
 from arena.recovery import alone, recover, sweep
 from arena.rulebook import check_seats
 from arena.runner import attempt
@@ -209,7 +210,8 @@ def draft(
     challenger = _challenger(options, listed)
     seeding = options.seeding or _usual_seeding(options.format)
     if seeding is Seeding.RATING:
-        listed = by_rating(listed, ratings_of(store, rules))
+        pool = Pool(rules=rules, seats=options.seats, match_format=options.match_format)
+        listed = by_rating(listed, ratings_of(store, pool))
     tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
     secret = options.seed or new_seed()
     _check_match(options, rules, tables, secret)

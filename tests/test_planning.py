@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from cups import SEED, Script, options, run, submit
+from cups import SEED, Script, options, play, run, submit
 from sqlmodel import select
+from stores import result
 
 from arena import forecast, ledger, planning, queries, roster, tournament
 from arena.entropy import StringState, digest_of
@@ -16,15 +18,18 @@ from arena.finals import finals_options
 from arena.formats import FORMATS
 from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
+from arena.jobs import MatchDescription, Outcome, Played
 from arena.store import Store
 from arena.tables import Result
 from referee.shuffle import mixed_seed
+from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 NAMES = ("anna", "boris", "clara", "dora")
+BURA = find_variant("bura")
 SEATS = {"pods": 3}
 """Formats that are not for matches of two."""
 
@@ -121,6 +126,42 @@ def test_entrants_are_seeded_by_what_they_did_in_the_same_game(
         store, options("dora", "clara", "boris", "anna", name="next", seeding=Seeding.RATING)
     )
     assert [entry.bot.label for entry in made.entries] == ["anna@1", "boris@2", "clara@1", "dora@1"]
+
+
+def test_the_game_by_other_rules_of_the_match_makes_nobody_unrated(store: Store) -> None:
+    """It is another pool; who is in that alone is rated by it."""
+    rules = BURA.replace(match_format="penalty")
+    tournament.create(store, options("clara", "boris", name="first"))
+    run(store, name="first")
+    tournament.create(store, options("boris", "anna", name="second", rules=rules))
+    run(store, name="second")
+
+    made = tournament.draft(
+        store, options("dora", "clara", "boris", "anna", seeding=Seeding.RATING)
+    )
+
+    assert [entry.bot.label for entry in made.entries] == ["boris@1", "anna@1", "clara@1", "dora@1"]
+
+
+def test_rating_in_the_pool_itself_goes_first(store: Store) -> None:
+    """What was played in another match format counts for those who are in no nearer pool."""
+    rules = BURA.replace(match_format="penalty")
+    tournament.create(store, options("anna", "boris", name="first"))
+    run(store, name="first")
+    tournament.create(store, options("anna", "boris", name="second", rules=rules, rounds=3))
+    run(store, name="second", play=reversed_play)
+
+    for pool, expected in ((BURA, "anna@1"), (rules, "boris@1")):
+        asked = options("anna", "boris", rules=pool, seeding=Seeding.RATING)
+        assert tournament.draft(store, asked).entries[0].bot.label == expected
+
+
+def reversed_play(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Let who is later in the alphabet win."""
+    played = play(job, beat)
+    assert isinstance(played, Played)
+    totals = tuple(-total for total in played.result.totals)
+    return replace(played, result=result(scores=tuple(map(int, totals))))
 
 
 def test_only_formats_whose_first_round_needs_it_are_seeded(store: Store) -> None:
