@@ -63,13 +63,8 @@ SERIES_TABLES = 32
 
 INTERRUPTED = 130
 
-GAUNTLET = "gauntlet"
-
 LIKELY_FIELDS = (24, 8, 6)
 """Numbers of entrants of which every format that fits the game can hold one."""
-
-SEEDED = frozenset({"swiss", "single-elimination", "double-elimination", "groups"})
-"""Formats in which the order of the entrants decides who meets whom first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,7 +317,7 @@ def _refuse_for_any_number(checked: Callable[[int], Plan]) -> None:
 
 
 def _usual_seeding(name: str) -> Seeding:
-    return Seeding.RATING if name in SEEDED else Seeding.GIVEN
+    return Seeding.RATING if find_format(name).is_seeded else Seeding.GIVEN
 
 
 def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[str, ...] | None:
@@ -333,8 +328,8 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
     """
     entered = units(listed)
     if options.challenger is None:
-        is_first = options.format == GAUNTLET and entered
-        return entered[0] if is_first else None
+        has_challenger = find_format(options.format).has_challenger
+        return entered[0] if has_challenger and entered else None
     for unit in entered:
         bare = [label.partition("@")[0] for label in unit]
         if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:

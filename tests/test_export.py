@@ -421,6 +421,21 @@ def test_tournament_without_a_match_holds(tmp_path: Path, bots: tuple[str, ...])
     assert audit(folder).difference is None
 
 
+@pytest.mark.parametrize("bots", [(), ("anna",)], ids=["nobody", "one"])
+def test_ladder_that_too_few_entered_holds_when_it_is_stopped(
+    tmp_path: Path, bots: tuple[str, ...]
+) -> None:
+    """Its seed is revealed and nothing follows from it: no match, no order."""
+    with make_store(tmp_path) as store:
+        make_tournament(store, bots=bots, is_open=True, format="ladder")
+        roster.stop(store, "cup", "nobody came")
+        folder = export(store, "cup", tmp_path / "out").folder
+
+    assert audit(folder).difference is None
+    assert document(folder, "schedule.json")["pairings"] == []
+    assert document(folder, "standings.json")["format_order"] == []
+
+
 # ------------------------------------------------------------------------------------ what can fail
 
 

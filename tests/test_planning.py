@@ -16,6 +16,7 @@ from arena.entropy import StringState, digest_of
 from arena.errors import RefusedError
 from arena.finals import finals_options
 from arena.formats import FORMATS
+from arena.formats.gauntlet import Gauntlet
 from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
 from arena.jobs import MatchDescription, Outcome, Played
@@ -168,6 +169,32 @@ def test_only_formats_whose_first_round_needs_it_are_seeded(store: Store) -> Non
     """A round robin keeps the order in which its entrants were named."""
     for name, expected in {"round-robin": Seeding.GIVEN, "swiss": Seeding.RATING}.items():
         assert tournament.draft(store, options(*NAMES, format=name)).row.seeding is expected
+
+
+def test_formats_say_themselves_what_they_need(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format that is added to the registry is seeded, has a challenger and ends as it says."""
+    added = Added()
+    monkeypatch.setitem(FORMATS, added.name, added)
+
+    made = tournament.draft(store, options("boris", "anna", format=added.name))
+    assert made.row.seeding is Seeding.RATING
+    assert made.row.options == '{"challenger": 0}'
+
+    tournament.create(store, options("boris", "anna", format=added.name))
+    ledger.mark_started(store, 1)
+    with pytest.raises(RefusedError, match="boris@1 is the challenger"):
+        roster.withdraw(store, "cup", "boris", "ill")
+    assert roster.stop(store, "cup", "enough").is_over
+
+
+class Added(Gauntlet):
+    """A gauntlet of the organiser's own."""
+
+    name = "added"
+    is_seeded = True
+    is_endless = True
 
 
 def test_late_name_before_the_start_is_seeded_too(store: Store) -> None:

@@ -259,12 +259,9 @@ def _with_byes(
     results: Sequence[PublishedResult],
     seed: bytes,
 ) -> PublishedSchedule:
-    """Who rests is stored nowhere: it follows from the schedule, if there is one yet."""
+    """Who rests is stored nowhere: it follows from the schedule."""
     totals = {result.match: result.totals for result in results}
-    try:
-        byes = rescheduled(tournament, schedule, totals, seed).byes
-    except RefusedError:
-        return schedule
+    byes = rescheduled(tournament, schedule, totals, seed).byes
     return schedule.model_copy(update={"byes": byes})
 
 
