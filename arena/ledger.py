@@ -386,11 +386,13 @@ def cancel(session: Session, tournament_id: int, positions: Collection[int] | No
 
     What is being played may end, and counts.
     """
-    waiting = [MatchState.PLANNED, MatchState.INCOMPLETE]
+    unplayed = [MatchState.PLANNED, MatchState.INCOMPLETE]
     found = [
         match
         for match in session.exec(
-            select(Match).where(Match.tournament_id == tournament_id, col(Match.state).in_(waiting))
+            select(Match).where(
+                Match.tournament_id == tournament_id, col(Match.state).in_(unplayed)
+            )
         )
         if positions is None or not seats_of(match).isdisjoint(positions)
     ]
