@@ -8,19 +8,13 @@ from typing import Any
 
 import pytest
 import requests
-import urllib3
 
 from arena.sandbox import BotSource, EngineLostError, Limits
 from arena.sandbox import container as container_module
 from arena.sandbox.confinement import LABEL
-from arena.sandbox.container import MOST_SILENCES, PAUSES, ContainerSandbox, Engine, _Container
+from arena.sandbox.container import MOST_SILENCES, ContainerSandbox, Engine, _Container
 
 LATE = requests.exceptions.ReadTimeout("read timed out")
-# As the client tells of an answer whose end does not come.
-HALF = requests.exceptions.ConnectionError(
-    urllib3.exceptions.ReadTimeoutError(None, "/", "read timed out")  # type: ignore[arg-type]
-)
-REFUSED = requests.exceptions.ConnectionError("connection refused")
 SEATS = 6
 
 
@@ -54,9 +48,8 @@ class Api:
 
 @pytest.fixture(autouse=True)
 def _apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for nothing, and forget what these tests left at the end."""
+    """Keep what these tests leave from the starts of others."""
     monkeypatch.setattr(container_module, "_strays", container_module._Strays())
-    monkeypatch.setattr(container_module, "PAUSES", (0.0,) * len(PAUSES))
 
 
 def running(api: Api) -> tuple[ContainerSandbox, list[_Container]]:
@@ -66,19 +59,6 @@ def running(api: Api) -> tuple[ContainerSandbox, list[_Container]]:
     now = time.monotonic_ns()
     bots = [_Container(engine, session, name, Limits(), now) for name in api.here]
     return ContainerSandbox(engine), bots
-
-
-@pytest.mark.parametrize(
-    ("error", "times"), [(LATE, 1), (HALF, 1), (REFUSED, 1 + len(PAUSES))], ids=str
-)
-def test_only_calls_that_fail_at_once_are_made_again(error: Exception, times: int) -> None:
-    """Who waits for a late answer three times over is given up before the reason is known."""
-    api = Api(1)
-    api.fails["kill"] = error
-    sandbox, _ = running(api)
-    with pytest.raises(EngineLostError, match="kill a container"):
-        sandbox.engine.kill(api.here[0])
-    assert api.asked == ["kill"] * times
 
 
 def test_failure_to_end_a_bot_is_told_again_without_asking(monkeypatch: pytest.MonkeyPatch) -> None:
