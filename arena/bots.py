@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,12 +14,13 @@ from sqlmodel import col, select
 from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
 from arena.infos import SHA256, version_label
+from arena.owners import bot_draft, ownership
 from arena.queries import PROCESS, version_info
 from arena.sandbox import SANDBOXES, UnknownSandboxError
 from arena.tables import Bot, BotVersion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sqlmodel import Session
 
@@ -286,33 +286,59 @@ def _image_id(
 def _keep_tree(home: Home, source: Path) -> str:
     """Copy a source tree under its digest, so that later edits change no submitted version."""
     _check_folder(source)
-    draft = home.bots / f"{uuid.uuid4().hex}.part"
     try:
-        for relative in _files(source):
-            target = draft / relative
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source / relative, target)
-        digest = tree_digest(draft)
-        target = home.bots / digest.removeprefix("sha256:")
-        if not target.exists():
-            draft.replace(target)
+        with ownership(home) as owner:
+            return _copy_tree(home, source, bot_draft(home, owner))
     except OSError as error:
         where = error.filename or source
         raise MachineError(
             f"cannot copy {where}: {error.strerror or error}", "check the folder and the disk"
         ) from error
+
+
+def _copy_tree(home: Home, source: Path, draft: Path) -> str:
+    try:
+        for relative in _files(source):
+            target = draft / relative
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / relative, target)
+        hashes = _hashes(draft)
+        if hashes != _hashes(source):
+            raise RefusedError(
+                f"{source} was changed while it was copied", "submit it when nothing writes to it"
+            )
+        digest = _digest(draft, hashes)
+        _rename(draft, home.bots / digest.removeprefix("sha256:"))
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return digest
 
 
+def _rename(draft: Path, kept: Path) -> None:
+    """Give a tree its place, unless the same one has it."""
+    try:
+        draft.replace(kept)
+    except OSError:
+        if not kept.is_dir():
+            raise
+
+
 def tree_digest(folder: Path) -> str:
     """Return the digest of a source tree: of every path, whether it may be run, and content."""
+    return _digest(folder, _hashes(folder))
+
+
+def _hashes(folder: Path) -> dict[Path, str]:
+    return {
+        relative: hashlib.sha256((folder / relative).read_bytes()).hexdigest()
+        for relative in _files(folder)
+    }
+
+
+def _digest(folder: Path, hashes: Mapping[Path, str]) -> str:
     total = hashlib.sha256()
-    for relative in _files(folder):
-        path = folder / relative
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        mode = "x" if path.stat().st_mode & 0o100 else "-"
+    for relative, content in hashes.items():
+        mode = "x" if (folder / relative).stat().st_mode & 0o100 else "-"
         total.update(f"{content} {mode} {relative.as_posix()}\0".encode("utf-8", "surrogateescape"))
     return f"sha256:{total.hexdigest()}"
 

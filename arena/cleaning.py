@@ -52,7 +52,7 @@ class Leftover:
     """One thing that nobody needs.
 
     Attributes:
-        kind: What it is: container, socket folder, temporary folder, record or image.
+        kind: What it is: container, socket folder, temporary folder, record, log, draft or image.
         name: Which one.
         why: Why nobody needs it.
     """
@@ -96,7 +96,7 @@ def find_leftovers(
             for name in sandbox.leftovers(live)
         ]
     found += [
-        Leftover("socket folder", str(folder.root), NO_OWNER, folder.remove)
+        Leftover("socket folder", str(folder.root), NO_OWNER, folder.remove_wholly)
         for folder in dead_socket_folders(live)
     ]
     found += [
@@ -117,8 +117,9 @@ def take_back(sandbox: Sandbox) -> int:
     with suppress(SandboxError):
         count += sandbox.reap()
     for path, _ in _owned_folders(Path(tempfile.gettempdir())):
-        remove(path)
-        count += 1
+        with suppress(OSError):
+            remove(path)
+            count += 1
     return count
 
 
@@ -212,6 +213,6 @@ def _files(home: Home, *, removes: bool) -> list[Leftover]:
             return []
         with reading(home) as store:
             return [
-                Leftover("record", str(path), "no result names it", partial(remove, path))
-                for path in stale(store)
+                Leftover(one.kind, str(one.path), one.why, partial(remove, one.path))
+                for one in stale(store)
             ]

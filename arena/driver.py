@@ -7,7 +7,7 @@ import signal
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from arena import ledger, planning, queries, steps
 from arena.errors import MachineError
@@ -24,13 +24,13 @@ from arena.jobs import (
 )
 from arena.owners import live_owners
 from arena.recovery import attempt_folder
-from arena.sandbox import BotSource, Limits
+from arena.sandbox import BotSource, EngineLostError, Limits
 from arena.steps import Step
 from referee.match import budget_ms
 from referee.results import Entrant, MatchSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from arena.infos import BotVersionInfo, MatchInfo, TournamentInfo
@@ -40,11 +40,14 @@ if TYPE_CHECKING:
     from arena.store import Store
     from arena.workers import Event, WorkerPool
 
+Found = TypeVar("Found")
+
 MAX_ENGINE_LOSSES = 5
 """Attempts in a row that the engine may fail before the run ends."""
 
 _MARGIN_SECONDS = 60.0
 _WAIT_SECONDS = 0.1
+_LOOK_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS = 0.5
 
 ROOM_BYTES = 256 << 20
@@ -159,6 +162,8 @@ class Driver:
         self._voids: dict[int, int] = {}
         self._engine_losses = 0
         self._lacks_room = False
+        self._is_reaping_due = False
+        self._next_look = 0.0
 
     def drive(self, pool: WorkerPool) -> None:
         """Play until nothing is left, or until told to stop.
@@ -177,8 +182,7 @@ class Driver:
             waits = self._pauses or self._lacks_room
             if not self._running and (self._stop.draining or not waits):
                 return
-            for event in pool.wait(_WAIT_SECONDS):
-                self._take(event)
+            self._hear(pool)
             self._keep_leases(pool)
 
     def give_back(self) -> None:
@@ -206,35 +210,54 @@ class Driver:
         return planning.extend(self._store, now) > 0
 
     def _fill(self, pool: WorkerPool) -> None:
-        """Lease matches while workers are idle."""
+        """Lease matches while workers are idle.
+
+        Nothing can be new after a look in vain but what other processes do, unless an attempt or a
+        pause ended since; for theirs a look a second is enough.
+        """
         now = time.monotonic()
-        self._pauses = {number: end for number, end in self._pauses.items() if end > now}
-        while pool.has_idle and not self._stop.draining and self._has_room():
-            lease = self._claim()
+        over = [number for number, end in self._pauses.items() if end <= now]
+        for number in over:
+            del self._pauses[number]
+        if over:
+            self._next_look = now
+        while pool.has_idle and not self._stop.draining and self._next_look <= now:
+            lease = self._lease_next()
             if lease is None:
+                self._next_look = now + _LOOK_SECONDS
                 return
             self._give(pool, lease)
 
-    def _has_room(self) -> bool:
-        """Tell whether a match's files will find room; say once when they will not."""
+    def _lease_next(self) -> Lease | None:
+        if self._is_reaping_due:
+            self._reap()
         place = self._store.home.path
         free = shutil.disk_usage(place).free
-        if free < ROOM_BYTES and not self._lacks_room:
+        if free >= ROOM_BYTES:
+            self._lacks_room = False
+            return self._first(self._claim_planned)
+        was_told = self._lacks_room
+        self._lacks_room = self._first(self._is_any_planned) is not None
+        if self._lacks_room and not was_told:
             self._progress.note(
                 f"waiting for room on the disk of {place}: {free >> 20} MiB are free, a match "
                 f"begins with {ROOM_BYTES >> 20}; `arena clean --images` may find some"
             )
-        self._lacks_room = free < ROOM_BYTES
-        return not self._lacks_room
+        return None
 
-    def _claim(self) -> Lease | None:
+    def _first(self, look: Callable[[], Found | None]) -> Found | None:
+        """Look among the planned matches, and if there is none among those that follow."""
         if queries.changes_so_far(self._store, self._info.id) != self._changes:
             # Who came late does not wait until all that was planned before is played.
             self._plan()
-        lease = self._claim_planned()
-        if lease is None and self._plan():
-            lease = self._claim_planned()
-        return lease
+        found = look()
+        if found is None and self._plan():
+            found = look()
+        return found
+
+    def _is_any_planned(self) -> bool | None:
+        skip = [*self._pauses, *self._running]
+        return ledger.is_any_free(self._store, self._info.id, skip) or None
 
     def _claim_planned(self) -> Lease | None:
         return ledger.claim(
@@ -288,6 +311,18 @@ class Driver:
 
     # ---------------------------------------------------------------------------------- results
 
+    def _hear(self, pool: WorkerPool) -> None:
+        """Take what workers report until nothing is unread.
+
+        To act on one report can take long, as removing containers does; the signs of progress that
+        other matches gave meanwhile must be read before their silence is judged.
+        """
+        events = pool.wait(_WAIT_SECONDS)
+        while events:
+            for event in events:
+                self._take(event)
+            events = pool.wait(0)
+
     def _take(self, event: Event) -> None:
         running = self._running.get(event.job.spec.match)
         if running is None or running.job != event.job:
@@ -304,7 +339,7 @@ class Driver:
         steps.checkpoint(Step.FINISHING)
         counted = ledger.finish(self._store, running.lease, played.result, played.reports)
         steps.checkpoint(Step.FINISHED)
-        del self._running[running.lease.number]
+        self._forget(running.lease)
         self._engine_losses = 0
         if counted:
             self.played += 1
@@ -323,18 +358,37 @@ class Driver:
             counts=counts,
             given_up=self._given_up,
         )
-        del self._running[lease.number]
+        self._forget(lease)
         if state is None:
             self._note_fenced(lease)
             return
         self.voided += 1
         self._progress.voided(self._match(lease), str(voided))
 
+    def _forget(self, lease: Lease) -> None:
+        del self._running[lease.number]
+        self._next_look = time.monotonic()
+
+    def _drop(self, pool: WorkerPool, running: _Running) -> None:
+        """End a match with its worker, which may be killed before it has removed its bots."""
+        pool.drop(running.job)
+        self._reap()
+
+    def _reap(self) -> None:
+        """Remove what dead workers left; if the engine fails, before the next match begins."""
+        try:
+            self._sandbox.reap(self._owner.boot, live_owners(self._store.home))
+        except EngineLostError:
+            # Attempts will fail of this too, and are counted.
+            self._is_reaping_due = True
+        else:
+            self._is_reaping_due = False
+
     def _after_void(self, running: _Running, voided: Voided) -> None:
         """Clean up after a dead worker; let what failed recover before it is tried again."""
         number = running.lease.number
         if voided.reason == WORKER_LOST:
-            self._sandbox.reap(self._owner.boot, live_owners(self._store.home))
+            self._reap()
         if voided.reason == ENGINE_LOST:
             self._engine_losses += 1
             if self._engine_losses >= MAX_ENGINE_LOSSES:
@@ -351,7 +405,7 @@ class Driver:
         now = time.monotonic()
         for running in list(self._running.values()):
             if now - running.progress > self._lease_seconds:
-                pool.drop(running.job)
+                self._drop(pool, running)
                 stalled = Voided(reason=STALLED, detail="the match made no progress")
                 self._void(running, stalled)
                 self._after_void(running, stalled)
@@ -360,8 +414,8 @@ class Driver:
             ):
                 running.renewed = now
                 if not ledger.renew(self._store, running.lease, self._lease_seconds):
-                    pool.drop(running.job)
-                    del self._running[running.lease.number]
+                    self._drop(pool, running)
+                    self._forget(running.lease)
                     self._note_fenced(running.lease)
 
     def _note_fenced(self, lease: Lease) -> None:

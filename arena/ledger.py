@@ -203,22 +203,9 @@ def claim(
     progress it shows.
     """
     now = store.now()
-    overdue = or_(col(Match.lease_until) < now, col(Match.hard_until) < now)
     with store.write() as session:
-        _cancel_overdue(session, tournament_id, overdue, now)
-        match = session.exec(
-            select(Match)
-            .where(
-                Match.tournament_id == tournament_id,
-                or_(
-                    col(Match.state) == MatchState.PLANNED,
-                    (col(Match.state) == MatchState.LEASED) & overdue,
-                ),
-                col(Match.number).not_in(skip),
-            )
-            .order_by(col(Match.stage) != PLACEMENT, col(Match.number))
-            .limit(1)
-        ).first()
+        _cancel_overdue(session, tournament_id, now)
+        match = _first_free(session, tournament_id, now, skip)
         if match is None:
             return None
         if match.state == MatchState.LEASED:
@@ -243,14 +230,37 @@ def claim(
         return lease
 
 
-def _cancel_overdue(
-    session: Session, tournament_id: int, overdue: ColumnElement[bool], now: int
-) -> None:
+def is_any_free(store: Store, tournament_id: int, skip: Collection[int] = ()) -> bool:
+    """Tell whether `claim` would find a match, without taking it."""
+    with store.read() as session:
+        return _first_free(session, tournament_id, store.now(), skip) is not None
+
+
+def _first_free(
+    session: Session, tournament_id: int, now: int, skip: Collection[int]
+) -> Match | None:
+    return session.exec(
+        select(Match)
+        .where(
+            Match.tournament_id == tournament_id,
+            or_(col(Match.state) == MatchState.PLANNED, _is_overdue(now)),
+            col(Match.number).not_in(skip),
+        )
+        .order_by(col(Match.stage) != PLACEMENT, col(Match.number))
+        .limit(1)
+    ).first()
+
+
+def _is_overdue(now: int) -> ColumnElement[bool]:
+    return (col(Match.state) == MatchState.LEASED) & or_(
+        col(Match.lease_until) < now, col(Match.hard_until) < now
+    )
+
+
+def _cancel_overdue(session: Session, tournament_id: int, now: int) -> None:
     """Take overdue matches back that are not to be played again."""
     for match in session.exec(
-        select(Match).where(
-            Match.tournament_id == tournament_id, Match.state == MatchState.LEASED, overdue
-        )
+        select(Match).where(Match.tournament_id == tournament_id, _is_overdue(now))
     ).all():
         state = _freed(session, match)
         if state is MatchState.CANCELLED:

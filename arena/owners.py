@@ -1,4 +1,4 @@
-"""Who owns running matches: drivers, each with a boot id and a lock that dies with it.
+"""Who owns running matches and drafts: processes, each with a boot id and a lock that dies with it.
 
 A process id can be used again, a lease runs on after its owner's death, but a file lock ends with
 the process: so the next run knows at once which matches to take back.
@@ -16,7 +16,7 @@ import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".lock"
 _DRAFT = ".draft"
+_PART = ".part"
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """One run of a driver: a new `boot` each time, on the machine `host`."""
+    """One run of a driver or a submission: a new `boot` each time, on the machine `host`."""
 
     boot: str
     host: str
@@ -41,14 +42,29 @@ def ownership(home: Home) -> Iterator[Owner]:
     owner = Owner(uuid.uuid4().hex, host_id())
     # Locked under another name first: a lock file that can be found is a lock that is held.
     path = _lock_of(home, owner.boot)
-    draft = path.with_suffix(_DRAFT)
-    with draft.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        draft.replace(path)
+    with _held(path):
         try:
             yield owner
         finally:
             path.unlink(missing_ok=True)
+
+
+def _held(path: Path) -> IO[str]:
+    """Make a lock file and hold its lock until the file is closed."""
+    draft = path.with_suffix(_DRAFT)
+    while True:
+        lock = draft.open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            draft.replace(path)
+        except FileNotFoundError:
+            # A run that sweeps took the draft for one that was left.
+            lock.close()
+        except BaseException:
+            lock.close()
+            raise
+        else:
+            return lock
 
 
 def live_owners(home: Home) -> frozenset[str]:
@@ -86,10 +102,18 @@ def _lock_of(home: Home, boot: str) -> Path:
     return home.owners / f"{boot}{_ending(home)}"
 
 
-def drafts(home: Home) -> list[Path]:
-    """Return what owners of this machine left that died before they held their locks."""
-    ending = _ending(home).removesuffix(_SUFFIX) + _DRAFT
-    return [path for path in home.owners.glob(f"*{_DRAFT}") if path.name.endswith(ending)]
+def bot_draft(home: Home, owner: Owner) -> Path:
+    """Return the folder in which an owner writes a bot until it is whole."""
+    return home.bots / _lock_of(home, owner.boot).with_suffix(_PART).name
+
+
+def left_drafts(home: Home) -> list[Path]:
+    """Return what owners of this machine left half done: locks that none held, and bots."""
+    ending = _ending(home).removesuffix(_SUFFIX)
+    locks = [path for path in home.owners.glob(f"*{_DRAFT}") if path.stem.endswith(ending)]
+    parts = [path for path in home.bots.glob(f"*{_PART}") if path.stem.endswith(ending)]
+    # Looked at in this order: who writes a draft has held the lock since before.
+    return locks + [path for path in parts if not lives(home, path.stem.partition("@")[0])]
 
 
 def _boot(path: Path) -> str:
@@ -120,7 +144,7 @@ def _is_held(path: Path) -> bool:
 
 
 def host_id() -> str:
-    """Return an id of this machine that outlives reboots but not copies of its disk."""
+    """Return an id of this machine that outlives reboots; a copy of its disk has the same."""
     try:
         return Path("/etc/machine-id").read_text("ascii").strip() or os.uname().nodename
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from referee.rules import Rules
 
 CONTAINER = "container"
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
 SERIES_TABLES = 8
 """Deals side by side where they do not depend on each other: one message carries their turns."""
 
@@ -289,8 +291,24 @@ def _keep(record: Path, target: Path) -> None:
     try:
         shutil.copyfile(record, draft)
         os.link(draft, target)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        draft.unlink()
+        _copy_anew(record, target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _copy_anew(source: Path, target: Path) -> None:
+    """Copy a file where none is: whole, unless the process is killed meanwhile."""
+    with source.open("rb") as original, target.open("xb") as copy:
+        try:
+            shutil.copyfileobj(original, copy)
+            copy.flush()
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
 
 def _logs(
@@ -301,18 +319,6 @@ def _logs(
         for each in report.reports
         if each.log
     )
-
-
-def find_contestant(home: Home, word: str, backend: str, say: Callable[[str], None]) -> Contestant:
-    """Return the bot that a word of the command line means.
-
-    A submitted name goes before a folder of the same name, which can be written "./name".
-
-    Raises:
-        NotFoundError: There is no such bot.
-        RefusedError: The bot cannot be run by this backend.
-    """
-    return _contestant(home, word, _submitted(home, [word]).get(word), backend, say)
 
 
 def _contestant(

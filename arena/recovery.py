@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import shutil
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmodel import col, select
@@ -14,7 +14,8 @@ from sqlmodel import col, select
 from arena import ledger
 from arena.errors import ENVIRONMENT, ForbiddenError, RefusedError
 from arena.infos import AttemptState
-from arena.owners import dead_owners, drafts, host_id, live_owners
+from arena.owners import dead_owners, host_id, left_drafts, live_owners
+from arena.sandbox.owners import remove_tree
 from arena.tables import Attempt, Match, Tournament
 from arena.workers import GRACE_SECONDS
 
@@ -85,15 +86,38 @@ def _await_ends(home: Home, owner: Owner) -> None:
         time.sleep(_POLL_SECONDS)
 
 
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A file or folder of an arena that nobody needs.
+
+    Attributes:
+        path: Where it is.
+        kind: What it is: record, log or draft.
+        why: Why nobody needs it.
+    """
+
+    path: Path
+    kind: str
+    why: str
+
+
 def sweep(store: Store) -> int:
-    """Remove what `stale` returns, and tell how many that were."""
-    found = stale(store)
-    for path in found:
+    """Remove what `stale` returns, and tell how many that were.
+
+    What cannot be removed stays: it must not keep a run from its matches.
+    """
+    return sum(_is_removed(each.path) for each in stale(store))
+
+
+def _is_removed(path: Path) -> bool:
+    try:
         remove(path)
-    return len(found)
+    except OSError:
+        return False
+    return True
 
 
-def stale(store: Store) -> list[Path]:
+def stale(store: Store) -> list[Stale]:
     """Return records that no result names, logs of attempts that left no trace, and drafts.
 
     To be called alone: a match that is being played has a record that no result names yet.
@@ -106,11 +130,19 @@ def stale(store: Store) -> list[Path]:
     attempts = _attempts(store)
     kept = {folder for folder, state, is_elsewhere in attempts if state in _KEPT or is_elsewhere}
     known = {folder for folder, state, _ in attempts if state in _WITH_LOGS}
-    found = [records[name] for name in records if name not in kept]
-    found += [logs[name] for name in logs if name not in known]
-    found += home.bots.glob("*.part")
-    found += drafts(home)
-    return found
+    return [
+        *(
+            Stale(path, "record", "no result names it")
+            for name, path in records.items()
+            if name not in kept
+        ),
+        *(
+            Stale(path, "log", "nothing is known of its attempt")
+            for name, path in logs.items()
+            if name not in known
+        ),
+        *(Stale(path, "draft", "whoever wrote it is gone") for path in left_drafts(home)),
+    ]
 
 
 def _folders(root: Path, tournaments: Iterable[str]) -> dict[str, Path]:
@@ -154,8 +186,12 @@ def _is_elsewhere(home: Home, attempt: Attempt) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder; harmless when it is gone."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
+    """Remove a file or a folder; harmless when it is gone.
+
+    Raises:
+        OSError: Something of it cannot be removed; what can be is.
+    """
+    if path.is_dir() and not path.is_symlink():
+        remove_tree(path)
     else:
         path.unlink(missing_ok=True)

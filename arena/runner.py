@@ -418,7 +418,11 @@ def _write_record(description: MatchDescription, result: MatchResult) -> tuple[P
     sha256 = write_record(unnamed, result.spec, result)
     path = folder / f"{sha256}.jsonl"
     unnamed.replace(path)
-    _sync_folder(folder)
+    # A folder is an entry of the one above it, which whoever made it may not have synced yet.
+    for made in (folder, *folder.parents):
+        _sync_folder(made)
+        if made == description.home:
+            break
     return path, sha256
 
 

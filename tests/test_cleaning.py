@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from sandboxes import Box, forget_image, image_of, make_box
+from stores import add_tournament
 
 from arena import cleaning
 from arena.cleaning import find_leftovers, unused_images
 from arena.cli import main
 from arena.home import Home
 from arena.owners import live_owners, ownership
-from arena.recovery import alone
+from arena.recovery import alone, sweep
 from arena.sandbox import EngineLostError, confinement, images, owners
 from arena.sandbox.container import ContainerSandbox, Engine, NamedImage
 from arena.sandbox.owners import ProcessStamp, SocketFolder
@@ -63,6 +64,7 @@ class FakeEngine:
     here: list[NamedImage] = field(default_factory=list)
     used: frozenset[str] = frozenset()
     gone: list[str] = field(default_factory=list)
+    is_silent: bool = False
 
     def bots(self) -> list[tuple[str, str, str]]:
         """List the containers; their owners are dead."""
@@ -188,9 +190,87 @@ def test_files_of_attempts_that_do_not_count_go_unless_a_run_is_on(home: Home) -
     with alone(home):
         assert find_leftovers(home, None) == []
     (found,) = find_leftovers(home, None)
-    assert (found.kind, found.name) == ("record", str(draft))
+    assert (found.kind, found.name) == ("draft", str(draft))
     assert found.remove() == ""
     assert not draft.exists()
+
+
+def test_records_logs_and_drafts_are_told_apart(home: Home) -> None:
+    """Each is called what it is, with the reason why nobody needs it."""
+    with Store.open(home) as store:
+        add_tournament(store)
+    places = {
+        "record": home.records / "cup" / "1" / "1",
+        "log": home.logs / "cup" / "1" / "1",
+        "draft": home.bots / "x.part",
+    }
+    for place in places.values():
+        place.mkdir(parents=True)
+    found = find_leftovers(home, None)
+    assert {one.kind: one.name for one in found} == {
+        kind: str(place) for kind, place in places.items()
+    }
+    assert len({one.why for one in found}) == len(places)
+
+
+@pytest.fixture
+def busy(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names of folders that will not go."""
+    names: set[str] = set()
+    remove = os.rmdir
+
+    def refuse(path: str | Path, *, dir_fd: int | None = None) -> None:
+        if Path(path).name in names:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
+        remove(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", refuse)
+    return names
+
+
+def test_folders_that_will_not_go_are_told_and_the_others_go(
+    places: Path,
+    home: Home,
+    busy: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is called removed that is still there."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///no/such/socket")
+    folder = dead_folder(monkeypatch)
+    played = places / "bura-play-stuck"
+    (Home(played).owners).mkdir(parents=True)
+    (Home(played).owners / "dead.lock").touch()
+    for name in ("stuck.part", "loose.part"):
+        (home.bots / name / "deep").mkdir(parents=True)
+        (home.bots / name / "deep" / "file").touch()
+    busy |= {"s", "bura-play-stuck", "stuck.part"}
+    assert main(["clean", "--home", str(home.path), "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in said["removed"]] == [str(home.bots / "loose.part")]
+    assert {one["name"] for one in said["kept"]} == {
+        str(folder.root),
+        str(played),
+        str(home.bots / "stuck.part"),
+    }
+    assert all(os.strerror(errno.EBUSY) in one["reason"] for one in said["kept"])
+    # What can be removed of them is.
+    assert list((home.bots / "stuck.part").iterdir()) == []
+
+
+def test_folder_that_will_not_go_keeps_nobody_from_starting(
+    places: Path, home: Home, busy: set[str]
+) -> None:
+    """A run and a play go on, and do not count it among what they removed."""
+    played = places / "bura-play-stuck"
+    (Home(played).owners).mkdir(parents=True)
+    (Home(played).owners / "dead.lock").touch()
+    for name in ("stuck.part", "loose.part"):
+        (home.bots / name).mkdir()
+    busy |= {"bura-play-stuck", "stuck.part"}
+    assert cleaning.take_back(ProcessSandbox()) == 0
+    with Store.open(home) as store:
+        assert sweep(store) == 1
 
 
 def test_arena_that_does_not_exist_has_no_leftovers(tmp_path: Path) -> None:

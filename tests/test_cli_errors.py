@@ -17,7 +17,7 @@ from arena import play, roster, tournament
 from arena.cli import main
 from arena.errors import NotFoundError
 from arena.home import Home, find_home
-from arena.play import PlayOptions, choose_backend, find_contestant, gather, seated
+from arena.play import PlayOptions, choose_backend, gather, seated
 from arena.sandbox import ImageMissingError, container
 from arena.sandbox.container import Engine
 from arena.store import Store
@@ -249,7 +249,7 @@ def test_bot_that_was_submitted_is_found_where_nothing_can_be_written(
     """A quick match takes its bots from an arena that it need not write to."""
     played = quick("anna", "boris@1")
     home = find_home()
-    found = [find_contestant(home, word, "process", lambda _: None) for word in played.bots]
+    found = gather(home, played, "process")
     assert [each.label for each in found] == ["anna@1", "boris@1"]
     assert seated(home, played) == played.bots
     assert main(["play", "anna", "zoe", "--sandbox", "process"]) == 2
@@ -289,7 +289,7 @@ def test_what_would_be_cleaned_is_told_where_nothing_can_be_written(
     left = str(foreign / "bots" / "left.part")
     assert main(["clean", "--dry-run", "--json"]) == 0
     removed = json.loads(capsys.readouterr().out)["removed"]
-    assert [each["name"] for each in removed if each["kind"] == "record"] == [left]
+    assert [each["name"] for each in removed if each["kind"] == "draft"] == [left]
     main(["doctor", "--json"])
     assert left in capsys.readouterr().out
     assert (foreign / "owners" / "dead.lock").exists()

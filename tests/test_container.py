@@ -518,8 +518,14 @@ def _api_error(status: int, kind: type[APIError] = APIError) -> APIError:
     return kind("no", response=response, explanation="no")
 
 
-FAILURES = [
+LATE = [
     requests.exceptions.ReadTimeout(),
+    # An answer whose end does not come.
+    requests.exceptions.ConnectionError(
+        urllib3.exceptions.ReadTimeoutError(None, "/", "read timed out")  # type: ignore[arg-type]
+    ),
+]
+FAILURES = [
     requests.exceptions.ConnectionError(),
     requests.exceptions.ChunkedEncodingError(),
     urllib3.exceptions.ProtocolError(),
@@ -542,11 +548,21 @@ def test_engine_failures_are_told_as_one(
     assert api.calls == 3
 
 
+@pytest.mark.parametrize("error", LATE, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("call", ["kill", "remove", "inspect", "output"])
+def test_engine_that_is_late_is_not_asked_again(call: str, error: Exception) -> None:
+    """Who waits for a late answer three times over is given up before the reason is known."""
+    api: Any = FakeApi(error)
+    with pytest.raises(EngineLostError):
+        getattr(Engine(api), call)("name")
+    assert api.calls == 1
+
+
 @pytest.mark.parametrize("call", ["kill", "remove"])
 def test_passing_failures_are_survived(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One lost answer does not lose a match."""
     monkeypatch.setattr(container_module, "PAUSES", (0.0, 0.0))
-    api: Any = FakeApi(requests.exceptions.ReadTimeout(), times=2)
+    api: Any = FakeApi(requests.exceptions.ConnectionError(), times=2)
     getattr(Engine(api), call)("name")
     assert api.calls == 3
 

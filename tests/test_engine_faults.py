@@ -122,6 +122,8 @@ class Proxy:
             if rule.lose:
                 while engine.recv(1 << 16):
                     pass
+                # To close it alone would leave the client waiting while the other thread reads.
+                client.shutdown(socket.SHUT_RDWR)
             else:
                 _copy(engine, client)
 
@@ -214,7 +216,6 @@ INSPECT = "GET .*/containers/bura.*/json"
 @pytest.mark.parametrize(
     "rule",
     [
-        Rule(KILL, times=1, delay=LATE),
         Rule(KILL, times=2, status=500),
         Rule(REMOVE, times=1, lose=True),
         Rule(INSPECT, times=2, status=503),
@@ -222,7 +223,6 @@ INSPECT = "GET .*/containers/bura.*/json"
             pytest.param(rule, marks=pytest.mark.long)
             for rule in (
                 Rule(KILL, times=1, lose=True),
-                Rule(REMOVE, times=1, delay=LATE),
                 Rule(REMOVE, times=2, status=500),
                 Rule(INSPECT, times=1, lose=True),
                 Rule("/(create|start|kill|json)", delay=0.3),
@@ -232,13 +232,34 @@ INSPECT = "GET .*/containers/bura.*/json"
     ids=str,
 )
 def test_passing_troubles_cost_nothing(box: Box, proxy: Proxy, sleeper: str, rule: Rule) -> None:
-    """A late, lost or failed answer or two change neither the report nor what is left."""
+    """A lost or failed answer or two change neither the report nor what is left."""
     proxy.rules.append(rule)
     report = start(box, sleeper).finish()
     assert report.exit is None
     assert report.leftover == ""
     assert left(box) == []
     assert any(re.search(rule.call, call) for call in proxy.seen)
+
+
+def test_late_answer_is_the_failure_of_the_engine(box: Box, proxy: Proxy, sleeper: str) -> None:
+    """It is waited for once: nobody is blamed, nothing is left, and nobody asks again."""
+    proxy.rules.append(Rule(KILL, times=1, delay=LATE))
+    bot = start(box, sleeper)
+    for _ in range(2):
+        with pytest.raises(EngineLostError):
+            bot.finish()
+    assert left(box) == []
+    assert len([one for one in proxy.seen if re.search(KILL, one)]) == 1
+
+
+@pytest.mark.long
+def test_late_removal_costs_no_report(box: Box, proxy: Proxy, sleeper: str) -> None:
+    """The container is named as one that may be left, and goes when the engine comes to it."""
+    proxy.rules.append(Rule(REMOVE, times=1, delay=LATE))
+    report = start(box, sleeper).finish()
+    assert report.exit is None
+    assert report.leftover != ""
+    await_true(lambda: left(box) == [])
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_match_waits_for_room_on_the_disk(store: Store, monkeypatch: pytest.Monk
         return Usage(1 << 40, 0, next(free, driver.ROOM_BYTES))
 
     monkeypatch.setattr(shutil, "disk_usage", usage)
+    monkeypatch.setattr(driver, "_LOOK_SECONDS", 0.1)
     listener = Listener()
     report = tournament.run(store, "cup", progress=listener, stop=StopFlag(), play=play)
     assert report.played == 1

@@ -299,6 +299,31 @@ def test_disk_that_fills_up_voids_the_attempt(
     assert outcome.reason == DISK_FULL
 
 
+def test_record_is_on_disk_with_every_folder_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut may not lose a folder that was made for a record whose result counts."""
+    fake(monkeypatch, [Exit(code=1), Exit(code=1)])
+    sync = os.fsync
+    synced: list[Path] = []
+
+    def note(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    assert isinstance(attempt(describe(tmp_path, "first", "broken"), lambda: None), Played)
+    folders = [path for path in synced if path.is_dir()]
+    records = tmp_path / "records"
+    assert folders[-5:] == [
+        records / "cup" / "1" / "1",
+        records / "cup" / "1",
+        records / "cup",
+        records,
+        tmp_path,
+    ]
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

@@ -25,12 +25,13 @@ from arena.jobs import (
     Voided,
 )
 from arena.owners import ownership
-from arena.play import find_contestant
+from arena.play import PlayOptions, gather
 from arena.recovery import alone
 from arena.store import Store
 from arena.tables import BotVersion, Match
 from arena.tournament import StopFlag, TournamentOptions
 from referee.results import TimeControl
+from referee.rules import Rules
 
 SEED = bytes(range(32))
 
@@ -255,8 +256,11 @@ def test_bot_of_the_other_sandbox_is_not_played(
     with store.write() as session:
         for version in session.exec(select(BotVersion)):
             version.kind = kind
+    options = PlayOptions(
+        bots=("anna", "boris"), seed=SEED, time=TimeControl(), rules=Rules(), variant="bura"
+    )
     with pytest.raises(RefusedError, match=words):
-        find_contestant(store.home, "anna", backend, lambda _: None)
+        gather(store.home, options, backend)
 
 
 # ------------------------------------------------------------------------------------- creation

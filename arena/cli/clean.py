@@ -17,7 +17,7 @@ HOURS = 24.0
     fields={
         "dry_run": "whether nothing was removed",
         "removed[]": "what was removed, or would be:",
-        "removed[].kind": "container, socket folder, temporary folder, record or image",
+        "removed[].kind": "container, socket folder, temporary folder, record, log, draft or image",
         "removed[].name": "which one",
         "removed[].why": "why nobody needs it",
         "kept[]": "what could not be removed, with the fields above and:",
@@ -47,10 +47,10 @@ def clean(
 ) -> None:
     """Remove what dead runs left behind.
 
-    Containers, socket folders and temporary folders whose owner does not run on this machine, and
-    records and logs of attempts that do not count. Nothing is pruned, and what a running match uses
-    stays; where other machines or containers use the same engine, see first with --dry-run. Exit
-    code 1 if something could not be removed.
+    Containers, socket folders and temporary folders whose owner does not run on this machine,
+    records and logs of attempts that do not count, and drafts that nobody writes any more. Nothing
+    is pruned, and what a running match uses stays; where other machines or containers use the same
+    engine, see first with --dry-run. Exit code 1 if something could not be removed.
     """
     app = context.ensure_object(App)
     output = app.output

@@ -64,6 +64,8 @@ NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 ENGINE_SECONDS = 20
 END_SECONDS = 10
 PAUSES = (0.1, 0.5)
+MOST_SILENCES = 2
+"""Calls in a row without an answer in time after which nobody waits for the engine to clean up."""
 EVENTS = (
     "/events?filters=%7B%22type%22:%5B%22container%22%5D,%22label%22:%5B%22bura.nothing%22%5D%7D"
 )
@@ -157,6 +159,7 @@ class Engine:
         self._settings = dict(settings or {})
         self._sessions: list[_Session] = []
         self._maps_users: bool | None = None
+        self._silences = 0
         # Whoever forgets the engine need not think of its connections.
         self._finalizer = weakref.finalize(self, _close, api, self._sessions)
 
@@ -206,11 +209,17 @@ class Engine:
         """
         if not self._sessions or not self._sessions[-1].is_alive():
             try:
-                self._sessions.append(_Session(self._socket_path()))
+                with self._listening():
+                    self._sessions.append(_Session(self._socket_path()))
             except OSError as error:
                 reason = _one_line(error)
                 raise EngineLostError(f"the container engine does not answer: {reason}") from error
         return self._sessions[-1]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the engine seems to hang: it took the last calls and did not answer in time."""
+        return self._silences >= MOST_SILENCES
 
     def image(self, reference: str) -> ImageInfo:
         """Look an image up on this machine, by id or by name.
@@ -401,11 +410,13 @@ class Engine:
 
     def create(self, name: str, image: str, settings: Mapping[str, Any]) -> None:
         """Create a container; the client's own errors come out, for the caller tells blame."""
-        self._api.create_container(image=image, name=name, **settings)
+        with self._listening():
+            self._api.create_container(image=image, name=name, **settings)
 
     def start(self, name: str) -> None:
         """Start a container; the client's own errors come out, for the caller tells blame."""
-        self._api.start(name)
+        with self._listening():
+            self._api.start(name)
 
     def inspect(self, name: str) -> dict[str, Any] | None:
         """Return what the engine knows of a container, None if it knows none.
@@ -474,6 +485,16 @@ class Engine:
                 answer.close()
             client.close()
 
+    @contextlib.contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Count the calls in a row that are not answered in time."""
+        try:
+            yield
+        except LOST as error:
+            self._silences = self._silences + 1 if _is_timeout(error) else 0
+            raise
+        self._silences = 0
+
     def _socket_path(self) -> str | None:
         adapter = self._api.get_adapter(self._api.base_url)
         return getattr(adapter, "socket_path", None)
@@ -486,14 +507,19 @@ class Engine:
         gone: Collection[int] = (),
         **more: Any,
     ) -> Any:
-        """Ask the engine, again after a pause if it fails; only for what may be asked twice."""
+        """Ask the engine, again after a pause if it fails; only for what may be asked twice.
+
+        One that does not answer in time is not asked again: whoever waits for it would be taken to
+        stand still before it could say why.
+        """
         for pause in (*PAUSES, None):
             try:
-                return call(*args, **more)
+                with self._listening():
+                    return call(*args, **more)
             except LOST as error:
                 if isinstance(error, APIError) and error.status_code in gone:
                     return None
-                if pause is None:
+                if pause is None or _is_timeout(error):
                     raise EngineLostError(
                         f"the container engine failed to {what}: {_one_line(error)}"
                     ) from error
@@ -626,8 +652,7 @@ class ContainerSandbox:
             self.engine.start(name)
         except LOST as error:
             reason = _one_line(error)
-            with contextlib.suppress(EngineLostError):
-                self.engine.remove(name)
+            _remove_or_leave(self.engine, name)
             if not isinstance(error, APIError):
                 # Without an answer it may still be made.
                 _strays.add(name)
@@ -642,8 +667,7 @@ class ContainerSandbox:
         try:
             bot.check_limits()
         except BaseException:
-            with contextlib.suppress(EngineLostError):
-                self.engine.remove(name)
+            _remove_or_leave(self.engine, name)
             raise
         return bot
 
@@ -666,11 +690,15 @@ class ContainerSandbox:
             # One that cannot be removed now must not keep the next run from starting.
             with contextlib.suppress(EngineLostError):
                 self.engine.remove(name)
+            if self.engine.is_silent:
+                break
         return len(left) + reap_socket_folders(live, dead_owners)
 
     def _remove_strays(self) -> None:
-        """Remove what the engine made after it had been given up: nobody else knows of it."""
+        """Remove what the engine made or kept after it had been given up."""
         for name in _strays.names():
+            if self.engine.is_silent:
+                return
             with contextlib.suppress(EngineLostError):
                 if self.engine.inspect(name) is not None:
                     self.engine.remove(name)
@@ -712,6 +740,16 @@ class _Strays:
 
 
 _strays = _Strays()
+
+
+def _remove_or_leave(engine: Engine, name: str) -> bool:
+    """Remove a container now; else it goes with the next start, which False says."""
+    if not engine.is_silent:
+        with contextlib.suppress(EngineLostError):
+            engine.remove(name)
+            return True
+    _strays.add(name)
+    return False
 
 
 class _NeverStarted:
@@ -759,7 +797,8 @@ class _Container:
         self._sampled = 0.0
         self._killed = False
         self._exit: Exit | None = None
-        self._report: BotReport | None = None
+        self._failure: EngineLostError | None = None
+        self._outcome: BotReport | EngineLostError | None = None
 
     def check_limits(self) -> None:
         """Read the limits back from the engine and from the kernel.
@@ -800,7 +839,7 @@ class _Container:
         return missing
 
     def poll(self) -> Exit | None:
-        with self._lock:
+        with self._lock, self._remembering():
             if self._exit is None and not self._is_seen_running():
                 state = self._inspect()["State"]
                 if not state["Running"]:
@@ -813,7 +852,7 @@ class _Container:
             return bool(self._usage.oom_kills)
 
     def kill(self) -> None:
-        with self._lock:
+        with self._lock, self._remembering():
             if self.poll() is None:
                 self._sample()
                 self._killed = True
@@ -821,23 +860,44 @@ class _Container:
 
     def finish(self) -> BotReport:
         with self._lock:
-            if self._report is None:
-                leftover = ""
+            if self._outcome is None:
                 try:
-                    before = None if self._killed else self.poll()
-                    if before is None:
-                        self._sample()
-                        self._killed = True
-                        self._engine.kill(self.name)
-                    self._report = self._collect(before, self._end())
+                    self._outcome = self._ended()
+                except EngineLostError as error:
+                    self._outcome = error
                 finally:
-                    try:
-                        self._engine.remove(self.name)
-                    except EngineLostError:
-                        leftover = self.name
-                if leftover:
-                    self._report = _with_leftover(self._report, leftover)
-            return self._report
+                    is_removed = _remove_or_leave(self._engine, self.name)
+                if isinstance(self._outcome, BotReport) and not is_removed:
+                    self._outcome = replace(self._outcome, leftover=self.name)
+            if isinstance(self._outcome, EngineLostError):
+                raise self._outcome
+            return self._outcome
+
+    def _ended(self) -> BotReport:
+        """End the bot and collect what is known of it."""
+        with self._remembering():
+            if self._engine.is_silent:
+                raise EngineLostError("the container engine does not answer any more")
+            before = None if self._killed else self.poll()
+            if before is None:
+                self._sample()
+                self._killed = True
+                self._engine.kill(self.name)
+            return self._collect(before, self._end())
+
+    @contextlib.contextmanager
+    def _remembering(self) -> Iterator[None]:
+        """Keep a failure of the engine, and raise it again at once when asked again.
+
+        No later answer could be believed, and each might be waited for in vain.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            yield
+        except EngineLostError as error:
+            self._failure = error
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -924,10 +984,6 @@ def _most(old: float | None, new: float | None) -> Any:
     return old if new is None else new if old is None else max(old, new)
 
 
-def _with_leftover(report: BotReport, name: str) -> BotReport:
-    return replace(report, leftover=name)
-
-
 def _inside(reason: str, request: StartRequest) -> str:
     """Return what an engine says of a container, without the places of this machine."""
     return ON_THIS_MACHINE.sub("", reason.replace(str(request.socket_dir), "SOCKET"))
@@ -975,6 +1031,11 @@ def _until(lines: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str
 
 def _whole(seconds: float) -> int:
     return max(1, int(seconds))
+
+
+def _is_timeout(error: BaseException) -> bool:
+    # What comes too late after the head of an answer, the client wraps as a lost connection.
+    return isinstance(error, TIMEOUTS) or any(isinstance(one, TIMEOUTS) for one in error.args)
 
 
 def _is_server_error(error: DockerException) -> bool:

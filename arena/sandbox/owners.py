@@ -17,7 +17,13 @@ from arena.sandbox.base import SOCKET_NAME, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["ProcessStamp", "SocketFolder", "dead_socket_folders", "reap_socket_folders"]
+__all__ = [
+    "ProcessStamp",
+    "SocketFolder",
+    "dead_socket_folders",
+    "reap_socket_folders",
+    "remove_tree",
+]
 
 PREFIX = "bura-"
 DRAFT = f"{PREFIX}draft"
@@ -146,23 +152,48 @@ class SocketFolder:
         return (lines[0], lines[1]) if len(lines) == len(("owner", "stamp")) else None
 
     def remove(self) -> None:
-        """Remove the folder and the socket in it; harmless when it is gone."""
+        """Remove as much of the folder and the socket in it as can be; harmless when it is gone."""
+        with suppress(OSError):
+            self.remove_wholly()
+
+    def remove_wholly(self) -> None:
+        """Remove the folder and the socket in it; harmless when it is gone.
+
+        Raises:
+            OSError: Something of it cannot be removed; what can be is.
+        """
         root, owner = self.root, self.owner()
         if owner is not None:
             with suppress(OSError):
                 root = root.rename(_draft(root.parent, *owner))
-        shutil.rmtree(root, ignore_errors=True)
+        remove_tree(root)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it; harmless when it is gone.
+
+    Raises:
+        OSError: Something of it cannot be removed; what can be is.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # What somebody else removes meanwhile is no failure.
+        with suppress(FileNotFoundError):
+            shutil.rmtree(folder)
 
 
 def reap_socket_folders(
     live_owners: Collection[str] = (), dead_owners: Collection[str] = ()
 ) -> int:
-    """Remove the socket folders of owners known to be dead, and return their number."""
+    """Remove the socket folders of owners known to be dead; return how many could be."""
     found = [(folder, folder.owner()) for folder in _socket_folders()]
-    left = [folder for folder, its in found if its and is_left(*its, live_owners, dead_owners)]
-    for folder in left:
-        folder.remove()
-    return len(left)
+    count = 0
+    for folder, its in found:
+        if its and is_left(*its, live_owners, dead_owners):
+            with suppress(OSError):
+                folder.remove_wholly()
+                count += 1
+    return count
 
 
 def dead_socket_folders(live_owners: Collection[str]) -> list[SocketFolder]:
