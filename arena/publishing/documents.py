@@ -19,6 +19,7 @@ from arena.publishing.published import (
     PublishedAttempt,
     PublishedFault,
     PublishedPairing,
+    PublishedResult,
     PublishedSchedule,
     PublishedUsage,
     played_match,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from arena.publishing.published import (
         PublishedRating,
-        PublishedResult,
         PublishedTournament,
         Value,
     )
@@ -311,7 +311,8 @@ def _together(
 
 
 def _json(value: Value) -> Any:
-    return value.model_dump(mode="json")
+    told = value.model_dump(mode="json")
+    return {name: told[name] for name in told if told[name] is not None or name not in value.LATER}
 
 
 def _list(values: Iterable[Value]) -> list[Row]:
@@ -333,6 +334,11 @@ def _schedule_csv(schedule: PublishedSchedule) -> bytes:
 def _results_csv(published: Published) -> bytes:
     """A row for each entrant of each match."""
     rounds = _rounds(published)
+    later = [
+        name
+        for name in sorted(PublishedResult.LATER)
+        if any(getattr(result, name) is not None for result in published.results)
+    ]
     rows = [
         {
             "match": result.match,
@@ -347,6 +353,7 @@ def _results_csv(published: Published) -> bytes:
             "conditions": result.conditions,
             "milliseconds": result.milliseconds,
             "record_sha256": result.record_sha256,
+            **{name: getattr(result, name) for name in later},
         }
         for result, match in zip(published.results, published.played(), strict=True)
         for place, entrant in enumerate(result.entrants)

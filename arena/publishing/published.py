@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
@@ -56,6 +56,9 @@ class Value(BaseModel):
     """A frozen value that is read strictly."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    LATER: ClassVar[frozenset[str]] = frozenset()
+    """Names that older folders of the same form lack: left out where nothing is known."""
 
 
 class PublishedEntrant(Value):
@@ -255,14 +258,17 @@ class SecondTournament(PublishedTournament):
 
     `stop_reason` is why the organiser ended it, null if nobody did or no reason was asked for then.
     `listed` is when the list of the strings was fixed, and `promises` the SHA-256 of it and of the
-    commitment.
+    commitment. `host_causes` names what made clocks unfair where it was run.
     """
 
     format: Literal[2] = FORMAT
+    LATER = frozenset({"host_causes"})
+
     stop_reason: str | None
     entropy: tuple[PublishedString, ...]
     listed: Time | None
     promises: Hash
+    host_causes: tuple[str, ...] | None = None
 
     @property
     def why_stopped(self) -> str | None:
@@ -309,8 +315,11 @@ class PublishedResult(Value):
 
     Totals stand in the order of the match's entrants; `decks` holds the scores as
     [deck][leg][entrant], `sides` the side of each, empty if each plays for itself. `digest` is
-    that of the record's last line, which leaves out what was measured.
+    that of the record's last line, which leaves out what was measured. `stalls` is how often the
+    referee was kept from running, `stalled_us` for how long in all, which no clock was charged for.
     """
+
+    LATER = frozenset({"stalls", "stalled_us"})
 
     match: Number
     attempt: Number
@@ -323,6 +332,8 @@ class PublishedResult(Value):
     record: str
     record_sha256: Hash
     digest: Hash
+    stalls: Annotated[int, Field(ge=0)] | None = None
+    stalled_us: Annotated[int, Field(ge=0)] | None = None
 
 
 class PublishedAttempt(Value):
