@@ -48,7 +48,7 @@ from arena.sandbox.slots import pinned
 from arena.steps import Step
 from referee.canary import LeakError, secrets_of, strangers_of
 from referee.match import play_leg
-from referee.players import Fault, FaultKind, PlatformStalledError
+from referee.players import Fault, FaultKind, Goodbye, PlatformStalledError
 from referee.record import write_record
 from referee.remote import Reception
 from referee.results import SERIES, ClockUsage, MatchResult
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from arena.sandbox import Exit, RunningBot, Sandbox
     from arena.sandbox.slots import Slot
     from referee.players import Message, Player, Traffic
-    from referee.remote import RemotePlayer
     from referee.results import LegResult, MatchSpec, Offence
 
 GOODBYE_SECONDS = 2.0
@@ -175,7 +174,7 @@ class _Leg:
         self._reports = reports
         self._bots: list[RunningBot] = []
         self._result: LegResult | None = None
-        self._players: tuple[RemotePlayer, ...] = ()
+        self._players: list[_Watched] = []
         self._clocks: list[ClockUsage] = []
         self._secrets = secrets_of(description.spec, description.owner)
         self._strangers = strangers_of(description.spec, str(description.home))
@@ -204,13 +203,12 @@ class _Leg:
             steps.checkpoint(Step.STARTED)
             reception.wait_for_bots(self._explain_absence)
             steps.checkpoint(Step.CONNECTED)
-            self._players = reception.players
-            players = [_Watched(player, self._watch) for player in self._players]
+            self._players = [_Watched(player, self._watch) for player in reception.players]
             try:
                 self._result = result = play_leg(
                     self._spec,
                     self._leg,
-                    players,
+                    self._players,
                     reception.inbox,
                     explain=self._explain,
                     clocks=self._clocks,
@@ -334,8 +332,9 @@ class _Leg:
         clock = clocks[seat] if clocks else ClockUsage()
         last: dict[str, str] = {}
         if self._result is None:
-            last["last_sent"] = sent_text(traffic.last_sent)
-            last["last_received"] = received_text(traffic.last_received)
+            before = self._players[seat].before_goodbye
+            last["last_sent"] = sent_text(before.last_sent)
+            last["last_received"] = received_text(before.last_received)
         return {
             **last,
             "decisions": clock.decisions,
@@ -354,11 +353,17 @@ class _Leg:
 class _Watched:
     """A player whose every message is also shown to somebody else."""
 
-    __slots__ = ("_player", "_watch")
+    __slots__ = ("_before_goodbye", "_player", "_watch")
 
     def __init__(self, player: Player, watch: Callable[[Message], None]) -> None:
         self._player = player
         self._watch = watch
+        self._before_goodbye: Traffic | None = None
+
+    @property
+    def before_goodbye(self) -> Traffic:
+        """What was sent and received until it was told goodbye, which says nothing of before."""
+        return self._before_goodbye or self._player.traffic
 
     @property
     def traffic(self) -> Traffic:
@@ -367,6 +372,8 @@ class _Watched:
 
     def prepare(self, message: Message) -> Callable[[], None]:
         """Show the message and prepare it."""
+        if isinstance(message, Goodbye):
+            self._before_goodbye = self._player.traffic
         self._watch(message)
         steps.checkpoint(Step.DEALING)
         return self._player.prepare(message)

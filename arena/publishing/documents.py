@@ -19,7 +19,6 @@ from arena.publishing.published import (
     PublishedAttempt,
     PublishedFault,
     PublishedPairing,
-    PublishedResult,
     PublishedSchedule,
     PublishedUsage,
     played_match,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from arena.publishing.published import (
         PublishedRating,
+        PublishedResult,
         PublishedTournament,
         Value,
     )
@@ -66,6 +66,9 @@ _SUMMED = (
     "throttled_periods",
     "log_bytes",
 )
+
+_LATER = ("stalls", "stalled_us")
+"""Columns of results that older folders lack."""
 
 Row = dict[str, Any]
 
@@ -311,8 +314,7 @@ def _together(
 
 
 def _json(value: Value) -> Any:
-    told = value.model_dump(mode="json")
-    return {name: told[name] for name in told if told[name] is not None or name not in value.LATER}
+    return value.model_dump(mode="json")
 
 
 def _list(values: Iterable[Value]) -> list[Row]:
@@ -336,7 +338,7 @@ def _results_csv(published: Published) -> bytes:
     rounds = _rounds(published)
     later = [
         name
-        for name in sorted(PublishedResult.LATER)
+        for name in _LATER
         if any(getattr(result, name) is not None for result in published.results)
     ]
     rows = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator
 
@@ -45,6 +45,13 @@ def _time(value: str) -> str:
     return value
 
 
+def _is_unknown(value: object) -> bool:
+    return value is None
+
+
+Later: Final = Field(exclude_if=_is_unknown)
+"""Of what older folders of the same form lack: left out where nothing is known."""
+
 Share = Annotated[Fraction, PlainValidator(_fraction), PlainSerializer(str)]
 Time = Annotated[str, AfterValidator(_time)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
@@ -56,9 +63,6 @@ class Value(BaseModel):
     """A frozen value that is read strictly."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-    LATER: ClassVar[frozenset[str]] = frozenset()
-    """Names that older folders of the same form lack: left out where nothing is known."""
 
 
 class PublishedEntrant(Value):
@@ -262,13 +266,11 @@ class SecondTournament(PublishedTournament):
     """
 
     format: Literal[2] = FORMAT
-    LATER = frozenset({"host_causes"})
-
     stop_reason: str | None
     entropy: tuple[PublishedString, ...]
     listed: Time | None
     promises: Hash
-    host_causes: tuple[str, ...] | None = None
+    host_causes: Annotated[tuple[str, ...] | None, Later] = None
 
     @property
     def why_stopped(self) -> str | None:
@@ -319,8 +321,6 @@ class PublishedResult(Value):
     referee was kept from running, `stalled_us` for how long in all, which no clock was charged for.
     """
 
-    LATER = frozenset({"stalls", "stalled_us"})
-
     match: Number
     attempt: Number
     entrants: tuple[str, ...]
@@ -332,8 +332,8 @@ class PublishedResult(Value):
     record: str
     record_sha256: Hash
     digest: Hash
-    stalls: Annotated[int, Field(ge=0)] | None = None
-    stalled_us: Annotated[int, Field(ge=0)] | None = None
+    stalls: Annotated[int | None, Later] = None
+    stalled_us: Annotated[int | None, Later] = None
 
 
 class PublishedAttempt(Value):
