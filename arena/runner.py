@@ -201,10 +201,10 @@ class _Leg:
             )
             self._start(threads, stack, folders)
             steps.checkpoint(Step.STARTED)
-            reception.wait_for_bots(self._explain_absence)
-            steps.checkpoint(Step.CONNECTED)
             self._players = [_Watched(player, self._watch) for player in reception.players]
             try:
+                reception.wait_for_bots(self._explain_absence)
+                steps.checkpoint(Step.CONNECTED)
                 self._result = result = play_leg(
                     self._spec,
                     self._leg,

@@ -368,16 +368,17 @@ def test_match_that_ends_keeps_no_last_messages(tmp_path: Path) -> None:
     assert {each.last_sent for each in outcome.reports} == {None}
 
 
+@pytest.mark.parametrize("method", ["poll", "finish"])
 def test_reports_are_kept_of_bots_that_a_lost_engine_cannot_tell_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     """What the referee knows of each bot does not depend on the engine's answer."""
     fake(monkeypatch, [None, None])
 
-    def lose(_: FakeBot) -> BotReport:
+    def lose(_: FakeBot) -> None:
         raise EngineLostError("the engine went away")
 
-    monkeypatch.setattr(FakeBot, "finish", lose)
+    monkeypatch.setattr(FakeBot, method, lose)
     outcome = attempt(describe(tmp_path, "first", "broken", startup_ms=50), lambda: None)
     assert isinstance(outcome, Voided)
     assert outcome.reason == ENGINE_LOST
