@@ -327,14 +327,14 @@ class _Leg:
 
     def _measured(self, seat: int) -> dict[str, Any]:
         """Return what the referee measured at a seat, and last messages of a leg that failed."""
-        traffic = self._players[seat].traffic
-        clocks = self._clocks if self._result is None else self._result.clocks
-        clock = clocks[seat] if clocks else ClockUsage()
         last: dict[str, str] = {}
-        if self._result is None:
-            before = self._players[seat].before_goodbye
-            last["last_sent"] = sent_text(before.last_sent)
-            last["last_received"] = received_text(before.last_received)
+        if self._result is not None:
+            clock, traffic = self._result.clocks[seat], self._result.traffic[seat]
+        else:
+            clock = self._clocks[seat] if self._clocks else ClockUsage()
+            traffic = self._players[seat].before_goodbye
+            last["last_sent"] = sent_text(traffic.last_sent)
+            last["last_received"] = received_text(traffic.last_received)
         return {
             **last,
             "decisions": clock.decisions,

@@ -136,8 +136,11 @@ class Host:
         check = "cores of the engine"
         if len(cores) < seats + REFEREE_CORES:
             return Finding(check, Level.OK, "the bots of a match have none of their own anyway")
+        programs = self._engine_cores()
+        if not programs:
+            return Finding(check, Level.OK, "no program of an engine is seen on this machine")
         referee, *bots = sorted(cores)
-        shared = {name: found & set(bots) for name, found in self._engine_cores().items()}
+        shared = {name: found & set(bots) for name, found in programs.items()}
         names = sorted(name for name, found in shared.items() if found)
         if not names:
             return Finding(check, Level.OK, "the engine keeps off the bots' cores")
