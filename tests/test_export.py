@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PGN_GAME = re.compile(
-    r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n\[Round "(\d+\.\d+\.\d+)"\]\n'
+    r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n'
+    r'\[Round "(\d+\.\d+\.\d+)"\]\n'
     r'\[White "([^"]+)"\]\n\[Black "([^"]+)"\]\n\[Result "(1-0|0-1|1/2-1/2)"\]\n\n(\S+)\n'
 )
 
