@@ -45,7 +45,7 @@ def examine(
         probe: Whether bots may be started to see how they are held.
         say: Told in a line what takes its time.
     """
-    yield from Host().findings(len(usable_cores()))
+    yield from Host().findings(usable_cores())
     sandbox = None
     try:
         where = find_endpoint()

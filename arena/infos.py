@@ -197,6 +197,8 @@ class TournamentInfo:
         complete: Whether every match is scheduled that will ever be.
         stopped: When the organiser ended it.
         stop_reason: Why; None if it was not stopped, or no reason was asked for at the time.
+        host_causes: What made clocks unfair where it was run, as `arena doctor` names it; None if
+            nobody looked.
     """
 
     id: int
@@ -205,6 +207,7 @@ class TournamentInfo:
     started: datetime | None = None
     stopped: datetime | None = None
     stop_reason: str | None = None
+    host_causes: tuple[str, ...] | None = None
     state: TournamentState
     variant: str
     rules: Rules
@@ -340,6 +343,8 @@ class ReportInfo:
     sent_messages: int | None = None
     received_bytes: int | None = None
     received_messages: int | None = None
+    last_sent: str | None = None
+    last_received: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,6 +379,7 @@ class MatchInfo:
     `sides` numbers the side of each in the same order, empty if each plays for itself. Scores are
     the entrants' totals in the same order, None until the match is done. `stage` is the format's
     word for what is at stake, often empty. `committed` is False if its seed was given by hand.
+    `stalls` is how often the referee was kept from running, `stalled_us` for how long in all.
     """
 
     tournament: str
@@ -392,6 +398,8 @@ class MatchInfo:
     seconds: float | None
     stage: str = ""
     committed: bool = True
+    stalls: int | None = None
+    stalled_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

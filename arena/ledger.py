@@ -79,7 +79,8 @@ class StoredFault:
 class StoredReport:
     """How a bot's run ended, as it is stored; `log` is a path under the arena's folder.
 
-    Memory and traffic are in bytes, `_us` in microseconds; None where nothing is known.
+    Memory and traffic are in bytes, `_us` in microseconds; None where nothing is known. The last
+    messages, as text and bounded, are kept of attempts that failed: elsewhere faults have them.
     """
 
     leg: int
@@ -110,6 +111,8 @@ class StoredReport:
     sent_messages: int | None = None
     received_bytes: int | None = None
     received_messages: int | None = None
+    last_sent: str | None = None
+    last_received: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +120,8 @@ class StoredResult:
     """What a match came to; `record` is a path under the arena's folder.
 
     `decks` holds the scores as [deck][leg][entrant], entrants in the order of the match's seats.
+    `stalls` is how often the referee was kept from running and `stalled_us` for how long in all, in
+    microseconds, which no clock was charged for; None where nothing is known.
     """
 
     decks: tuple[tuple[tuple[Fraction, ...], ...], ...]
@@ -127,6 +132,8 @@ class StoredResult:
     record_sha256: str
     faults: tuple[StoredFault, ...] = ()
     sides: tuple[int, ...] = ()
+    stalls: int | None = None
+    stalled_us: int | None = None
 
 
 def plan(
@@ -185,6 +192,15 @@ def mark_started(store: Store, tournament_id: int) -> None:
             fix_list(session, row, store.now())
             row.started = store.now()
             session.add(row)
+
+
+def note_causes(store: Store, tournament_id: int, causes: Sequence[str]) -> None:
+    """Keep what makes clocks unfair on this machine, beside what was found in earlier runs."""
+    with store.write() as session:
+        row = session.get_one(Tournament, tournament_id)
+        known = [] if row.host_causes is None else json.loads(row.host_causes)
+        row.host_causes = json.dumps(list(dict.fromkeys([*known, *causes])))
+        session.add(row)
 
 
 def claim(
@@ -513,6 +529,8 @@ def _result_row(lease: Lease, result: StoredResult, now: int) -> Result:
         totals=totals_text(result.totals),
         conditions=result.conditions,
         milliseconds=result.milliseconds,
+        stalls=result.stalls,
+        stalled_us=result.stalled_us,
         record=result.record,
         record_sha256=result.record_sha256,
     )

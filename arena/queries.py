@@ -442,6 +442,7 @@ def _tournament_info(session: Session, store: Store, row: Tournament) -> Tournam
         started=None if row.started is None else _time(row.started),
         stopped=None if row.stopped is None else _time(row.stopped),
         stop_reason=row.stop_reason,
+        host_causes=None if row.host_causes is None else tuple(json.loads(row.host_causes)),
         state=state,
         variant=row.variant,
         rules=Rules.from_dict(json.loads(row.rules)),
@@ -627,6 +628,8 @@ def _match_info(  # noqa: PLR0917 - rows that were read together
             seconds=result.milliseconds / 1000 if result else None,
             stage=match.stage,
             committed=not row.seed_given,
+            stalls=result.stalls if result else None,
+            stalled_us=result.stalled_us if result else None,
         )
 
 

@@ -216,7 +216,7 @@ def _recover(
         return record
     values = _values(record, row, sides_of(info.rules, info.seats))
     if fix:
-        restore(store, row, values, read_recorded(path).conditions)
+        restore(store, row, values, read_recorded(path))
     return [_difference(match, "result", "nothing", f"totals {values.totals}", fixed=fix)]
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from referee.record import MEASURED, read_record
 from referee.results import SERIES
 
+MOST_MEASURED = 1 << 48
+"""No leg is measured to have more of anything, and a database holds sums of these."""
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
@@ -66,6 +69,8 @@ class Recorded:
     """A record without its deals.
 
     `decks` holds the scores as [deck][leg][entrant], `times` those of each entrant over all legs.
+    `stalls` is how often the referee was kept from running and `stalled_us` for how long in all, in
+    microseconds; None in records of older arenas.
     """
 
     digest: str
@@ -76,6 +81,8 @@ class Recorded:
     faults: tuple[RecordedFault, ...]
     runs: tuple[RecordedRun, ...]
     times: tuple[RecordedTimes, ...]
+    stalls: int | None
+    stalled_us: int | None
 
 
 def read_recorded(path: Path) -> Recorded:
@@ -101,6 +108,8 @@ def read_recorded(path: Path) -> Recorded:
             for seat in range(record.seats)
         ),
         times=tuple(_times(record.clock(place)) for place in range(record.seats)),
+        stalls=_sum(legs, "stalls"),
+        stalled_us=_sum(legs, "stalled_us"),
     )
 
 
@@ -149,6 +158,19 @@ def _run(
         sent_bytes=line[MEASURED]["sent_bytes"][seat],
         received_bytes=line[MEASURED]["received_bytes"][seat],
     )
+
+
+def _sum(legs: Sequence[dict[str, Any]], name: str) -> int | None:
+    """Return what was measured in all legs together; None if it was not measured in one."""
+    total = 0
+    for leg in legs:
+        found = leg[MEASURED].get(name)
+        if found is None:
+            return None
+        if type(found) is not int or not 0 <= found <= MOST_MEASURED:
+            raise ValueError(f"{name} that are no number")
+        total += found
+    return total
 
 
 def _times(clock: ClockUsage) -> RecordedTimes:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
+    from arena.recorded import Recorded
     from arena.store import Store
 
 LAST_TIME = 253_402_300_799_999
@@ -166,7 +167,7 @@ def put_right(store: Store, row: ResultRow, values: ResultValues) -> None:
         _put_faults_right(session, row, values)
 
 
-def restore(store: Store, row: ResultRow, values: ResultValues, conditions: str) -> None:
+def restore(store: Store, row: ResultRow, values: ResultValues, recorded: Recorded) -> None:
     """Store a result that is not there as its record has it; faults as `put_right` does.
 
     How long the match took no record says: it is taken for the time of the attempt, which is a
@@ -180,7 +181,9 @@ def restore(store: Store, row: ResultRow, values: ResultValues, conditions: str)
                 decks=values.decks,
                 sides=values.sides,
                 totals=values.totals,
-                conditions=conditions,
+                conditions=recorded.conditions,
+                stalls=recorded.stalls,
+                stalled_us=recorded.stalled_us,
                 record=row.record,
                 record_sha256=row.record_sha256,
                 **_times(store, session, row),

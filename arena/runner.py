@@ -34,6 +34,7 @@ from arena.jobs import (
 from arena.ledger import StoredFault, StoredReport, StoredResult
 from arena.recorded import deals_around
 from arena.sandbox import (
+    BotReport,
     EngineLostError,
     EngineMissingError,
     ImageMissingError,
@@ -43,13 +44,14 @@ from arena.sandbox import (
 )
 from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.owners import SocketFolder
+from arena.sandbox.slots import pinned
 from arena.steps import Step
 from referee.canary import LeakError, secrets_of, strangers_of
 from referee.match import play_leg
-from referee.players import Fault, FaultKind, PlatformStalledError
+from referee.players import Fault, FaultKind, Goodbye, PlatformStalledError
 from referee.record import write_record
 from referee.remote import Reception
-from referee.results import SERIES, MatchResult
+from referee.results import SERIES, ClockUsage, MatchResult
 from referee.wire import received_text, sent_text
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from arena.sandbox import BotReport, Exit, RunningBot, Sandbox
+    from arena.sandbox import Exit, RunningBot, Sandbox
     from arena.sandbox.slots import Slot
     from referee.players import Message, Player, Traffic
     from referee.results import LegResult, MatchSpec, Offence
@@ -69,6 +71,8 @@ EXPLAIN_SECONDS = 1.0
 """How long to wait for the exit of a bot whose stream has ended."""
 
 _POLL_SECONDS = 0.01
+
+_UNKNOWN = BotReport(exit=None, out_of_memory=False, log="", log_truncated=False)
 
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (EngineLostError, ENGINE_LOST),
@@ -113,10 +117,11 @@ def run_match(
     sandbox = find_sandbox(description.sandbox)
     for source in description.bots:
         sandbox.prepare(source)
-    legs = tuple(
-        _Leg(description, sandbox, leg, watch, collected).play()
-        for leg in range(description.spec.legs)
-    )
+    with pinned(description.slot.referee if description.slot else ""):
+        legs = tuple(
+            _Leg(description, sandbox, leg, watch, collected).play()
+            for leg in range(description.spec.legs)
+        )
     steps.checkpoint(Step.DECIDED)
     conditions = description.slot.condition if description.slot else ""
     result = MatchResult(spec=description.spec, legs=legs, conditions=conditions)
@@ -169,6 +174,8 @@ class _Leg:
         self._reports = reports
         self._bots: list[RunningBot] = []
         self._result: LegResult | None = None
+        self._players: list[_Watched] = []
+        self._clocks: list[ClockUsage] = []
         self._secrets = secrets_of(description.spec, description.owner)
         self._strangers = strangers_of(description.spec, str(description.home))
 
@@ -194,12 +201,17 @@ class _Leg:
             )
             self._start(threads, stack, folders)
             steps.checkpoint(Step.STARTED)
-            reception.wait_for_bots(self._explain_absence)
-            steps.checkpoint(Step.CONNECTED)
-            players = [_Watched(player, self._watch) for player in reception.players]
+            self._players = [_Watched(player, self._watch) for player in reception.players]
             try:
+                reception.wait_for_bots(self._explain_absence)
+                steps.checkpoint(Step.CONNECTED)
                 self._result = result = play_leg(
-                    self._spec, self._leg, players, reception.inbox, explain=self._explain
+                    self._spec,
+                    self._leg,
+                    self._players,
+                    reception.inbox,
+                    explain=self._explain,
+                    clocks=self._clocks,
                 )
                 self._await_exits(result)
                 return result
@@ -284,7 +296,9 @@ class _Leg:
         ending: list[Future[BotReport]] = [threads.submit(bot.finish) for bot in self._bots]
         wait_for(ending)
         for seat, future in enumerate(ending):
-            self._reports.append(self._report(seat, future.result()))
+            # Where the engine is lost, what the referee itself knows is kept all the same.
+            report = _UNKNOWN if future.exception() is not None else future.result()
+            self._reports.append(self._report(seat, report))
         for seat, future in enumerate(ending):
             self._secrets.check(future.result().log.encode(), f"the log of seat {seat}")
 
@@ -311,12 +325,18 @@ class _Leg:
             **self._measured(seat),
         )
 
-    def _measured(self, seat: int) -> dict[str, int]:
-        """Return what the referee measured at a seat, nothing if the leg came to no end."""
-        if self._result is None:
-            return {}
-        clock, traffic = self._result.clocks[seat], self._result.traffic[seat]
+    def _measured(self, seat: int) -> dict[str, Any]:
+        """Return what the referee measured at a seat, and last messages of a leg that failed."""
+        last: dict[str, str] = {}
+        if self._result is not None:
+            clock, traffic = self._result.clocks[seat], self._result.traffic[seat]
+        else:
+            clock = self._clocks[seat] if self._clocks else ClockUsage()
+            traffic = self._players[seat].before_goodbye
+            last["last_sent"] = sent_text(traffic.last_sent)
+            last["last_received"] = received_text(traffic.last_received)
         return {
+            **last,
             "decisions": clock.decisions,
             "answers": clock.count,
             "time_us": clock.total_us,
@@ -333,11 +353,17 @@ class _Leg:
 class _Watched:
     """A player whose every message is also shown to somebody else."""
 
-    __slots__ = ("_player", "_watch")
+    __slots__ = ("_before_goodbye", "_player", "_watch")
 
     def __init__(self, player: Player, watch: Callable[[Message], None]) -> None:
         self._player = player
         self._watch = watch
+        self._before_goodbye: Traffic | None = None
+
+    @property
+    def before_goodbye(self) -> Traffic:
+        """What was sent and received until it was told goodbye, which says nothing of before."""
+        return self._before_goodbye or self._player.traffic
 
     @property
     def traffic(self) -> Traffic:
@@ -346,13 +372,15 @@ class _Watched:
 
     def prepare(self, message: Message) -> Callable[[], None]:
         """Show the message and prepare it."""
+        if isinstance(message, Goodbye):
+            self._before_goodbye = self._player.traffic
         self._watch(message)
         steps.checkpoint(Step.DEALING)
         return self._player.prepare(message)
 
 
 def _use_all_cores(slot: Slot | None) -> None:
-    """Let a thread start programs on the bots' cores, though its process keeps off them."""
+    """Let a thread start programs on the bots' cores, though that of the match keeps off them."""
     if slot is not None and hasattr(os, "sched_setaffinity"):
         cores = frozenset[int]().union(*map(parse_cpus, {slot.referee, *slot.bots}))
         os.sched_setaffinity(0, cores)
@@ -365,6 +393,8 @@ def _stored(description: MatchDescription, report: MatchReport) -> StoredResult:
         totals=result.totals,
         conditions=result.conditions,
         milliseconds=report.milliseconds,
+        stalls=result.stalls,
+        stalled_us=result.stalled_us,
         record=str(report.record.relative_to(description.home)),
         record_sha256=report.record_sha256,
         faults=tuple(_stored_fault(description, result, offence) for offence in result.faults),

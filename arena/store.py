@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from arena.databases import Database
     from arena.home import Home
 
-REVISION = "0007"
+REVISION = "0008"
 """The newest migration; stated here so that opening an up-to-date database loads no Alembic."""
 
 BUSY_SECONDS = 10.0

@@ -59,7 +59,8 @@ class Tournament(SQLModel, table=True):
     JSON. `seed` is the secret that was committed to; `listed` when the list of the strings that
     can be mixed into it was fixed, null until then. `complete` says that no further pairing will
     come, `stopped` when the organiser ended it and `stop_reason` why, `frozen` that nobody enters
-    once it is made.
+    once it is made. `host_causes` names what makes clocks unfair where it was run, as JSON; null if
+    nobody looked.
     """
 
     __tablename__ = "tournament"
@@ -92,6 +93,7 @@ class Tournament(SQLModel, table=True):
     complete: bool = True
     stopped: int | None = Field(default=None, sa_type=BigInteger)
     stop_reason: str | None = None
+    host_causes: str | None = None
 
 
 class Entrant(SQLModel, table=True):
@@ -229,7 +231,8 @@ class Result(SQLModel, table=True):
     """What a match came to; the primary key is the second lock against a match counted twice.
 
     `decks` holds the scores as [deck][leg][entrant], entrants in the order of the match's seats;
-    `sides` the side of each, empty if each plays for itself.
+    `sides` the side of each, empty if each plays for itself. `stalls` is how often the referee was
+    kept from running and `stalled_us` for how long in all, in microseconds; null where unknown.
     """
 
     __tablename__ = "result"
@@ -249,6 +252,8 @@ class Result(SQLModel, table=True):
     milliseconds: int = Field(sa_type=BigInteger)
     record: str
     record_sha256: str
+    stalls: int | None = None
+    stalled_us: int | None = Field(default=None, sa_type=BigInteger)
 
 
 class FaultRow(SQLModel, table=True):
@@ -288,7 +293,8 @@ class FaultRow(SQLModel, table=True):
 class Report(SQLModel, table=True):
     """How one bot's run in one leg of an attempt ended, and what it used; null where unknown.
 
-    Times named `_us` are of answers, in microseconds; `sending_us` is what of them was ours.
+    Times named `_us` are of answers, in microseconds; `sending_us` is what of them was ours. Of
+    attempts that failed the last messages are kept, as text.
     """
 
     __tablename__ = "report"
@@ -328,3 +334,5 @@ class Report(SQLModel, table=True):
     sent_messages: int | None = None
     received_bytes: int | None = Field(default=None, sa_type=BigInteger)
     received_messages: int | None = None
+    last_sent: str | None = None
+    last_received: str | None = None

@@ -19,12 +19,14 @@ from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
 from arena.infos import Seeding, TournamentState
+from arena.ledger import note_causes
 from arena.owners import ownership
 from arena.pools import Pool
 from arena.recovery import alone, recover, sweep
 from arena.rulebook import check_seats
 from arena.runner import attempt
 from arena.sandbox import find_sandbox
+from arena.sandbox.host import unfair_causes
 from arena.sandbox.slots import plan_slots
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Entrant, Tournament
@@ -373,6 +375,7 @@ def run(
         reaped = recover(store, sandbox, owner)
         if reaped:
             progress.note(f"{reaped} leftovers of a run that died were taken back")
+        note_causes(store, info.id, unfair_causes(info.seats))
         driver = Driver(store, info, sandbox, owner, progress=progress, stop=stop)
         try:
             with WorkerPool(store.home, slots, play) as pool:

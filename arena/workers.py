@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 from arena.jobs import WORKER_LOST, Beat, MatchDescription, Outcome, Voided
 from arena.owners import ownership
-from arena.sandbox.cgroups import parse_cpus
+from arena.sandbox.slots import pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -177,7 +177,7 @@ def _work(
     """Be a worker: play one match after another until told to end."""
     _die_with_driver(lifeline)
     if slot is not None:
-        _pin(slot.referee)
+        pin(slot.referee)
     with ownership(home) as owner:
         while True:
             try:
@@ -229,9 +229,3 @@ def _die_with_driver(lifeline: Connection) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     for target in (watch, give_up):
         threading.Thread(target=target, daemon=True).start()
-
-
-def _pin(cpuset: str) -> None:
-    """Keep this process on the referee's core; where that cannot be done it runs anywhere."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.sched_setaffinity(0, parse_cpus(cpuset))

@@ -110,6 +110,7 @@ def play_leg(
     inbox: Inbox,
     *,
     explain: Callable[[Fault], Fault | None] | None = None,
+    clocks: list[ClockUsage] | None = None,
 ) -> LegResult:
     """Play all decks in one rotation of the seats, and say goodbye.
 
@@ -120,14 +121,20 @@ def play_leg(
         inbox: Where the players' answers arrive.
         explain: Asked what lies behind a leg lost by the end of a stream or by silence; None
             keeps the fault as it is.
+        clocks: Filled with how the seats used their time until then, if the leg fails.
 
     Raises:
         PlatformError: The platform failed; the leg counts for nobody.
     """
+    played = _Leg(spec, leg, players, inbox, explain or (lambda _: None))
     # A pause to look for garbage among all that exists already would fall on somebody's clock.
     gc.freeze()
     try:
-        return _Leg(spec, leg, players, inbox, explain or (lambda _: None)).play()
+        return played.play()
+    except BaseException:
+        if clocks is not None:
+            clocks += played.clocks
+        raise
     finally:
         gc.unfreeze()
 
@@ -302,6 +309,14 @@ class _Leg:
         self._results: list[DealResult] = []
         self._offences: list[Offence] = []
         self._over_ns = inbox.clock.now_ns() + budget_ms(spec) * 1_000_000
+
+    @property
+    def clocks(self) -> tuple[ClockUsage, ...]:
+        """How the seats have used their time so far."""
+        return tuple(
+            ClockUsage(decisions=seat.decisions, answers_us=tuple(seat.answers_us))
+            for seat in self._seats
+        )
 
     def play(self) -> LegResult:
         try:
@@ -624,9 +639,8 @@ class _Leg:
             deals=tuple(sorted(self._results, key=lambda result: result.number)),
             faults=tuple(self._offences),
             scores=self._spec.by_entrant(self._leg, self._programme.scores()),
-            clocks=tuple(
-                ClockUsage(decisions=seat.decisions, answers_us=tuple(seat.answers_us))
-                for seat in self._seats
-            ),
+            clocks=self.clocks,
             traffic=tuple(seat.player.traffic for seat in self._seats),
+            stalls=self._inbox.stalls,
+            stalled_us=self._inbox.stalled_ns // 1_000,
         )

@@ -252,7 +252,8 @@ class Inbox:
     """The one queue through which all seats' arrivals reach a match; safe between threads.
 
     While it waits it wakes often and sees by how much it overslept. That is how long this process
-    was kept from running, and no bot is charged for it: `stalled_ns` is the sum so far.
+    was kept from running, and no bot is charged for it: `stalled_ns` is the sum so far, and
+    `stalls` how often it was.
     """
 
     SLICE_NS = 50_000_000
@@ -263,6 +264,7 @@ class Inbox:
         """Start empty; without a clock the machine's monotonic one is used."""
         self.clock: Clock = clock or MonotonicClock()
         self.stalled_ns = 0
+        self.stalls = 0
         self._arrivals: SimpleQueue[Arrival] = SimpleQueue()
 
     def put(self, arrival: Arrival) -> None:
@@ -315,6 +317,7 @@ class Inbox:
             )
         if overslept_ns > self.STALL_NS:
             self.stalled_ns += overslept_ns
+            self.stalls += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +330,7 @@ class Traffic:
             the bot's time that is ours.
         last_sent: The last message to the bot, as bytes.
         hello: The first message from it.
+        last_received: The last message from it.
     """
 
     sent_bytes: int = 0
@@ -336,6 +340,7 @@ class Traffic:
     sending_us: int = 0
     last_sent: bytes = b""
     hello: bytes = b""
+    last_received: bytes = b""
 
 
 class Player(Protocol):

@@ -227,6 +227,8 @@ def _leg_line(leg: LegResult) -> Line:
             "answers_us": [list(clock.answers_us) for clock in leg.clocks],
             "sent_bytes": [traffic.sent_bytes for traffic in leg.traffic],
             "received_bytes": [traffic.received_bytes for traffic in leg.traffic],
+            "stalls": leg.stalls,
+            "stalled_us": leg.stalled_us,
         },
     }
 

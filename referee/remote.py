@@ -262,6 +262,7 @@ class RemotePlayer:
             server.sending_ns // 1_000,
             server.last_sent,
             server.hello,
+            server.last_received,
         )
 
     def prepare(self, message: Message) -> Callable[[], None]:
@@ -374,7 +375,7 @@ class _SeatServer:
         self.sent_bytes = self.sent_messages = 0
         self.received_bytes = self.received_messages = 0
         self.sending_ns = self._handing_ns = 0
-        self.last_sent = self.hello = b""
+        self.last_sent = self.hello = self.last_received = b""
         self._inbox = inbox
         self._token = token
         self._most_choices = most_choices
@@ -414,7 +415,7 @@ class _SeatServer:
             await self._refuse(context)
             return
         self.taken = self.arrived = True
-        self.hello = raw
+        self.hello = self.last_received = raw
         self._shut()
         try:
             wrong = _wrong_hello(raw)
@@ -465,6 +466,7 @@ class _SeatServer:
                 return
             self.received_bytes += len(raw)
             self.received_messages += 1
+            self.last_received = raw
             # What nobody answers is in no answer's time, so it is not counted here either.
             self.sending_ns += self._handing_ns
             self._handing_ns = 0

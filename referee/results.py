@@ -288,6 +288,8 @@ class LegResult:
         scores: By entrant.
         clocks: By seat.
         traffic: By seat.
+        stalls: How often the referee was kept from running while it waited.
+        stalled_us: For how long in all, in microseconds; no clock was charged for it.
     """
 
     leg: int
@@ -296,6 +298,8 @@ class LegResult:
     scores: tuple[Fraction, ...]
     clocks: tuple[ClockUsage, ...]
     traffic: tuple[Traffic, ...]
+    stalls: int = 0
+    stalled_us: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,6 +342,16 @@ class MatchResult:
     def faults(self) -> tuple[Offence, ...]:
         """All faults of all legs."""
         return tuple(fault for leg in self.legs for fault in leg.faults)
+
+    @property
+    def stalls(self) -> int:
+        """How often the referee was kept from running in all legs."""
+        return sum(leg.stalls for leg in self.legs)
+
+    @property
+    def stalled_us(self) -> int:
+        """For how long in all, in microseconds; no clock was charged for it."""
+        return sum(leg.stalled_us for leg in self.legs)
 
     def clock(self, entrant: int) -> ClockUsage:
         """Return how an entrant used its time in all legs."""

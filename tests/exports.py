@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from timeline import Bot, Timeline, answers, good
@@ -93,6 +94,17 @@ def play(job: MatchDescription, _beat: Callable[[], None]) -> Played:
 def play_timed(job: MatchDescription, _beat: Callable[[], None]) -> Played:
     """Play a match of two in which times repeat too, with faults."""
     return stored(job, with_faults(job.spec))
+
+
+def play_stalled(job: MatchDescription, _beat: Callable[[], None]) -> Played:
+    """Play a match of two whose referee stands still three times, for 310 ms in all."""
+    result = with_faults(job.spec)
+    first, second = result.legs
+    legs = (
+        replace(first, stalls=2, stalled_us=250_000),
+        replace(second, stalls=1, stalled_us=60_000),
+    )
+    return stored(job, replace(result, legs=legs))
 
 
 def stored(job: MatchDescription, result: MatchResult) -> Played:

@@ -76,7 +76,9 @@ OTHER_SEED = hashlib.sha256(b"another").digest()
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tournament of three bots, two of which gave a text for the seed."""
     folder = tmp_path_factory.mktemp("honest")
-    return exported(folder, with_entropy=("anna", "boris")).folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.tournament.unfair_causes", lambda _: ("swap",))
+        return exported(folder, with_entropy=("anna", "boris")).folder
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +140,47 @@ def test_honest_folder_holds(honest: Path) -> None:
     unproved = "\n".join(found.unproved)
     for untold in ("digests", "times", "attempt", "commitment", "same folder", "text", "chose"):
         assert untold in unproved
+
+
+def test_folder_of_an_older_arena_holds(forgery: Forgery) -> None:
+    """Where nobody measured stalls or looked at the machine, nothing is said of either."""
+    rows = json.loads(forgery.path("results.json").read_text())
+    for row in rows:
+        forgery.edit_record(row["record"], forget_later)
+    forgery.edit("results.json", forget_later)
+    forgery.edit("tournament.json", lambda value: forget_later([value]))
+    regenerate(forgery, {row["match"]: times_in(forgery.path(row["record"])) for row in rows})
+    for name in ("results.json", "results.csv", "tournament.json"):
+        assert "stall" not in forgery.path(name).read_text()
+        assert "host_causes" not in forgery.path(name).read_text()
+    forgery.chain()
+    assert audit(forgery.folder).ok
+
+
+def forget_later(values: list[dict[str, Any]]) -> None:
+    """Take out of the lines of a record, or of a document, what older arenas did not note."""
+    for value in values:
+        for name in ("stalls", "stalled_us", "host_causes"):
+            value.pop(name, None)
+            value.get("measured", {}).pop(name, None)
+
+
+def times_in(record: Path) -> tuple[RecordedTimes, ...]:
+    """Return the times of a record's entrants."""
+    return read_recorded(record).times
+
+
+@pytest.mark.parametrize("value", [None, 1])
+def test_stalls_are_those_of_the_record(forgery: Forgery, value: int | None) -> None:
+    """Whoever leaves stalls out, or invents some, is found out by the record."""
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        rows[0]["stalls"] = value
+        if value is None:
+            del rows[0]["stalls"]
+
+    forgery.edit("results.json", change)
+    check_named(forgery, "results.json", r"\[0\] \(match 1\)\.stalls")
 
 
 def test_what_was_published_elsewhere_is_compared(honest: Path) -> None:
@@ -790,7 +833,7 @@ INPUTS = {
 TRUSTED = {
     "tournament.json": {
         *("engine", "name", "created", "started", "sandbox", "seeding", "frozen"),
-        *("seed_given", "entrants.kind", "entropy.is_later", "listed"),
+        *("seed_given", "entrants.kind", "entropy.is_later", "listed", "host_causes"),
         # One cycle of a round robin is the usual.
         "rounds",
         *(f"rating.parameters.{name}" for name in ("mu", "sigma", "beta", "tau")),

@@ -11,7 +11,7 @@ import pytest
 
 from arena.jobs import LEAK, MatchDescription, Outcome, Played, Voided
 from arena.runner import attempt
-from arena.sandbox import BotSource, process
+from arena.sandbox import BotSource, StartRequest, container, process
 from referee.canary import Canaries, LeakError, secrets_of, strangers_of
 from referee.players import FaultKind
 from referee.results import Entrant, MatchSpec, TimeControl
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from arena.sandbox import StartRequest
     from referee.players import Message
 
 SEED = bytes(range(100, 132))
@@ -141,6 +140,29 @@ def test_secret_in_the_environment_voids_the_match(
     assert isinstance(outcome, Voided)
     assert outcome.reason == LEAK
     assert "the environment of seat" in outcome.detail
+
+
+@pytest.mark.parametrize("settings", ["container_settings", "host_config"])
+def test_secret_among_what_a_container_is_given_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str
+) -> None:
+    """A container whose environment or mounts tell a secret is not asked for."""
+    request = StartRequest(
+        source=BotSource(image="sha256:x"),
+        socket_dir=tmp_path,
+        owner=OWNER,
+        attempt="cup/1/1/0",
+        seat=1,
+        canaries=secrets_of(spec(), OWNER),
+    )
+    asked = container._everything(request, "4711:65534")
+    assert OWNER in repr(asked["labels"])
+    honest: Callable[..., dict[str, object]] = getattr(container, settings)
+    monkeypatch.setattr(
+        container, settings, lambda *known: {**honest(*known), "x": {"CONFIGURATION": SEED.hex()}}
+    )
+    with pytest.raises(LeakError, match=r"seed of the match .* the environment of seat 1"):
+        container._everything(request, "4711:65534")
 
 
 def test_words_of_the_rules_are_no_secrets() -> None:

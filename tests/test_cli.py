@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -37,6 +38,7 @@ from arena.cli.output import (
 )
 from arena.cli.words import FAULT_WORDS, against, count, number, seconds, totals
 from arena.errors import MachineError, NotFoundError, RefusedError
+from arena.runner import MatchReport, run_match
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
@@ -554,6 +556,35 @@ def test_play_prints_the_result_with_its_interval(
     assert main(["verify", str(record)]) == 0
     assert main(line) == 2
     assert "exists" in capsys.readouterr().err
+
+
+def test_play_tells_of_stalls(
+    bots: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who tries bots on a busy machine sees that it stood still, and that no bot paid for it."""
+
+    def stalled(*known: Any) -> MatchReport:
+        report = run_match(*known)
+        legs = (replace(leg, stalls=1, stalled_us=1_250_000) for leg in report.result.legs[:1])
+        return replace(report, result=replace(report.result, legs=tuple(legs)))
+
+    monkeypatch.setattr("arena.play.run_match", stalled)
+    line = [
+        "play",
+        str(bots / "first"),
+        str(bots / "first"),
+        "--decks",
+        "1",
+        "--sandbox",
+        "process",
+    ]
+    line += ["--match-format", "native", "--variant", "bura-basic"]
+    assert main(line) == 0
+    told = "the referee stood still once, 1.2 s in all, charged to no bot"
+    assert told in capsys.readouterr().out
+    assert main([*line, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["stalls"], said["stalled_ms"]) == (1, 1250)
 
 
 def test_play_finds_submitted_bots(used: Path, capsys: pytest.CaptureFixture[str]) -> None:

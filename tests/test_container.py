@@ -638,6 +638,33 @@ def test_limits_are_read_back_from_the_kernel(tmp_path: Path, version: int, brok
     assert missing == [f"{name} (by its control group)" for name in names]
 
 
+@pytest.mark.parametrize(
+    ("version", "stat", "seconds", "periods"),
+    [
+        (1, "nr_periods 90\nnr_throttled 7\nthrottled_time 1500000000\n", 1.5, 7),
+        (1, "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n", 0.0, 0),
+        (2, "usage_usec 2500000\nnr_periods 90\nnr_throttled 7\nthrottled_usec 250000\n", 0.25, 7),
+        (2, "usage_usec 2500000\nuser_usec 2000000\nsystem_usec 500000\n", None, None),
+    ],
+)
+def test_throttling_is_read_from_the_kernel(
+    tmp_path: Path, version: int, stat: str, seconds: float | None, periods: int | None
+) -> None:
+    """How often and how long a quota withheld cores, and the CPU time, for either version."""
+    cgroup = _fake_cgroup(tmp_path, version, "")
+    folders = {"cpu": "cpu/bot", "cpuacct": "cpuacct/bot"} if version == 1 else {"": "bot"}
+    for folder in folders.values():
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "cpu.stat").write_text(stat)
+        (tmp_path / folder / "cpuacct.usage").write_text("2500000000\n")
+    known = Cgroup.of(7, proc=tmp_path / "proc", root=tmp_path)
+    assert known.folders.keys() >= folders.keys()
+    assert cgroup.folders.keys() <= known.folders.keys()
+    used = known.usage()
+    assert (used.throttled_seconds, used.throttled_periods) == (seconds, periods)
+    assert used.cpu_seconds == 2.5
+
+
 def _fake_cgroup(root: Path, version: int, broken: str) -> Cgroup:
     spoilt = {
         "memory": ("memory/memory.limit_in_bytes", "memory.max"),
@@ -654,7 +681,9 @@ def _fake_cgroup(root: Path, version: int, broken: str) -> Cgroup:
     if version == 2:
         (root / "cgroup.controllers").write_text("cpu memory pids cpuset")
     (root / "proc" / "7").mkdir(parents=True)
-    lines = "0::/bot\n" if version == 2 else "4:memory:/bot\n3:pids:/bot\n2:cpuset:/bot\n0::/\n"
+    names = ("cpu,cpuacct", "memory", "pids", "cpuset")
+    lines = "".join(f"{number}:{name}:/bot\n" for number, name in enumerate(names, 2)) + "0::/\n"
+    lines = "0::/bot\n" if version == 2 else lines
     (root / "proc" / "7" / "cgroup").write_text(lines)
     return Cgroup.of(7, proc=root / "proc", root=root)
 

@@ -65,21 +65,21 @@ def levels(findings: list[Finding]) -> dict[str, Level]:
 
 def test_quiet_machine_has_nothing_to_mend(tmp_path: Path) -> None:
     """A machine without any known cause of unfair time passes every check."""
-    found = list(machine(tmp_path, CALM).findings(3))
-    assert set(levels(found)) == {"cores", *CAUSES}
+    found = list(machine(tmp_path, CALM).findings(range(3)))
+    assert set(levels(found)) == {"cores", "cores of the engine", *CAUSES}
     assert set(levels(found).values()) == {Level.OK}
 
 
 def test_machine_that_says_nothing_is_not_accused(tmp_path: Path) -> None:
     """Files that are not there, as in a virtual machine, are no findings."""
-    assert set(levels(list(machine(tmp_path, {}).findings(3))).values()) == {Level.OK}
+    assert set(levels(list(machine(tmp_path, {}).findings(range(3)))).values()) == {Level.OK}
 
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_each_cause_of_unfair_time_is_named(tmp_path: Path, cause: str) -> None:
     """One cause gives one warning, which says what to do about it."""
     name, text = CAUSES[cause]
-    found = list(machine(tmp_path, {**CALM, name: text}).findings(3))
+    found = list(machine(tmp_path, {**CALM, name: text}).findings(range(3)))
     wrong = [finding for finding in found if finding.level is not Level.OK]
     assert [finding.check for finding in wrong] == [cause]
     assert wrong[0].fix
@@ -88,8 +88,57 @@ def test_each_cause_of_unfair_time_is_named(tmp_path: Path, cause: str) -> None:
 @pytest.mark.parametrize(("cores", "seats", "enough"), [(2, 2, False), (3, 2, True), (4, 6, False)])
 def test_too_few_cores_are_named(tmp_path: Path, cores: int, seats: int, *, enough: bool) -> None:
     """Each bot and the referee want a core."""
-    found = levels(list(machine(tmp_path, CALM).findings(cores, seats)))
+    found = levels(list(machine(tmp_path, CALM).findings(range(cores), seats)))
     assert found["cores"] is (Level.OK if enough else Level.WARNING)
+
+
+ENGINE_CORES = "cores of the engine"
+
+
+def engine_on(program: str, cores: str, pid: int = 812) -> dict[str, str]:
+    """Give the files of a running program that may run on some cores."""
+    return {
+        f"proc/{pid}/comm": f"{program}\n",
+        f"proc/{pid}/status": f"Name:\t{program}\nCpus_allowed:\tff\nCpus_allowed_list:\t{cores}\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("cores", "usable", "named"),
+    [
+        ("0-3", range(4), "1, 2, 3"),
+        ("0,2", range(4), "2"),
+        ("0", range(4), ""),
+        ("0-3", range(4, 8), ""),
+        ("0-1", range(2), ""),
+    ],
+)
+@pytest.mark.parametrize("program", ["dockerd", "containerd"])
+def test_engine_on_cores_of_bots_is_a_note(
+    tmp_path: Path, program: str, cores: str, usable: range, named: str
+) -> None:
+    """What starts the next match's bots has to keep off those that play, where that can be."""
+    host = machine(tmp_path, {**CALM, **engine_on(program, cores), **engine_on("sshd", "0-7", 9)})
+    (found,) = [each for each in host.findings(usable) if each.check == ENGINE_CORES]
+    assert found.level is (Level.NOTE if named else Level.OK)
+    assert not named or f"{program} may run where bots play (cores {named})" in found.text
+    assert not named or "CPUAffinity=0" in found.fix
+
+
+def test_engine_that_is_not_seen_is_not_praised(tmp_path: Path) -> None:
+    """An engine in a virtual machine, or on another one, may run anywhere for all we know."""
+    (found,) = [
+        each for each in machine(tmp_path, CALM).findings(range(4)) if each.check == ENGINE_CORES
+    ]
+    assert (found.level, "is seen" in found.text) == (Level.OK, True)
+
+
+def test_all_programs_of_an_engine_are_named(tmp_path: Path) -> None:
+    """One of them that is kept off does not hide another that is not."""
+    files = engine_on("dockerd", "0", 7) | engine_on("containerd", "0-3", 8)
+    host = machine(tmp_path, {**CALM, **files, **engine_on("dockerd", "1", 9)})
+    (found,) = [each for each in host.findings(range(4)) if each.check == ENGINE_CORES]
+    assert "containerd and dockerd may run where bots play (cores 1, 2, 3)" in found.text
 
 
 def test_sound_engine_has_nothing_to_mend() -> None:

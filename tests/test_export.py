@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import stores
-from exports import SEED, exported, halt, make_store, make_tournament, run
+from exports import SEED, exported, halt, make_store, make_tournament, play_stalled, run
 from sqlmodel import select
 
 from arena import ledger, planning, queries, roster
@@ -31,6 +31,8 @@ from arena.publishing.gamelist import game_list
 from arena.publishing.manifest import MANIFEST
 from arena.rankings import tournament_table
 from arena.ratings import RATINGS
+from arena.rebuilding import check_records
+from arena.sandbox.host import Finding, Host, Level, unfair_causes
 from arena.statistics.stats import PlayedMatch
 from arena.tables import Result
 
@@ -181,6 +183,70 @@ def test_faults_are_told(folder: Path) -> None:
     )
     assert (crash["kind"], crash["deal"]) == ("crash", None)
     assert crash["deals_played"] + crash["deals_lost"] == 3
+
+
+def test_credited_stalls_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """How long the referee stood still is stored, shown, exported, checked and made anew."""
+    with make_store(tmp_path) as store:
+        make_tournament(store, decks=1, bots=("anna", "boris"))
+        run(store, play=play_stalled)
+        made = export(store, "cup", tmp_path / "out")
+        before = queries.match(store, "cup", 1).match
+        with store.write() as session:
+            session.delete(session.get_one(Result, 1))
+        check_records(store, fix=True)
+        after = queries.match(store, "cup", 1).match
+
+    assert (before.stalls, before.stalled_us) == (after.stalls, after.stalled_us) == (3, 310_000)
+    (row,) = document(made.folder, "results.json")
+    assert (row["stalls"], row["stalled_us"]) == (3, 310_000)
+    assert {each["stalled_us"] for each in table(made.folder, "results.csv")} == {"310000"}
+    assert audit(made.folder).ok
+    home = ["--home", str(tmp_path / "home")]
+    assert main(["match", "show", "cup/1", *home]) == 0
+    assert "stood still 3 times, 310 ms in all, charged to no bot" in capsys.readouterr().out
+    assert main(["match", "show", "cup/1", "--json", *home]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["stalls"], said["stalled_ms"]) == (3, 310)
+
+
+def test_match_without_stalls_does_not_speak_of_them(
+    folder: Path, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Zero is exported, since it was measured, and not shown."""
+    assert {row["stalls"] for row in document(folder, "results.json")} == {0}
+    assert main(["match", "show", "cup/1", "--home", str(store.home.path)]) == 0
+    assert "stood still" not in capsys.readouterr().out
+
+
+def test_causes_of_unfair_time_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the doctor warns of on any machine of a tournament's stands in its report."""
+    found = iter([("swap", "governor"), ("threads", "swap")])
+    monkeypatch.setattr("arena.tournament.unfair_causes", lambda _: next(found))
+    home = ["--home", str(tmp_path / "home")]
+    with make_store(tmp_path) as store:
+        make_tournament(store, decks=1)
+        assert queries.tournament(store, "cup").host_causes is None
+        halt(store, after=1)
+        run(store)
+        made = export(store, "cup", tmp_path / "out")
+
+    causes = ["swap", "governor", "threads"]
+    assert document(made.folder, "tournament.json")["host_causes"] == causes
+    assert audit(made.folder).ok
+    assert main(["tournament", "show", "cup", *home]) == 0
+    assert "swap, governor, threads (see arena doctor)" in capsys.readouterr().out
+    assert main(["tournament", "show", "cup", "--json", *home]) == 0
+    assert json.loads(capsys.readouterr().out)["host_causes"] == causes
+
+
+def test_causes_are_what_the_doctor_warns_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notes are left out: they do not make times unfair."""
+    findings = [Finding(f"a {level}", level, "text") for level in Level]
+    monkeypatch.setattr(Host, "findings", lambda *_: iter(findings))
+    assert unfair_causes(2) == ("a warning",)
 
 
 @pytest.mark.node

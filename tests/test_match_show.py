@@ -192,6 +192,34 @@ def test_void_costs_no_bot_anything_and_is_played_again(
     assert (row.balance.games, row.faults) == (1, ())
 
 
+def test_void_attempt_is_told_with_its_last_messages(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """How far each bot had come, and if asked for what was said last."""
+    number = add_tournament(store)
+    broken_off = replace(
+        report(), last_sent="turns { id: 9 }", last_received="", answers=14, time_us=2_300_000
+    )
+    silent = replace(report(seat=1), last_sent="", last_received="hello { }")
+    void(store, lease(store, number), "engine_lost: gone", [broken_off, silent], counts=False)
+    home = ["--home", str(store.home.path)]
+    assert main(["match", "show", "cup/1", *home]) == 0
+    told = capsys.readouterr().out
+    assert "  anna@1 in leg 1: 14 answers in 2.3 s until then\n" in told
+    assert "  boris@1 in leg 1: 0 answers until then\n" in told
+    assert "turns {" not in told
+    assert main(["match", "show", "cup/1", "--messages", *home]) == 0
+    told = capsys.readouterr().out
+    assert "    last sent: turns { id: 9 }\n    last received: -\n" in told
+    assert "    last sent: -\n    last received: hello { }\n" in told
+    assert main(["match", "show", "cup/1", "--json", *home]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [(run["last_sent"], run["last_received"]) for run in runs] == [
+        ("turns { id: 9 }", ""),
+        ("", "hello { }"),
+    ]
+
+
 def test_matches_given_up_are_tried_again_by_a_command(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:

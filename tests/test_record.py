@@ -13,6 +13,7 @@ import pytest
 from timeline import Bot, Timeline, answers, good
 
 from arena.cli import main
+from arena.recorded import read_recorded
 from referee.match import Entrant, FaultKind, MatchResult, MatchSpec, play_leg, play_match
 from referee.players import Choices, Fault
 from referee.record import RecordError, read_record, replay, to_record, write_record
@@ -105,6 +106,45 @@ def sealed(lines: Iterable[str]) -> list[str]:
 def dumped(line: dict[str, Any]) -> str:
     """The canonical text of a line."""
     return json.dumps(line, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("stalls", [0, 3])
+def test_stalls_are_measured_and_change_no_digest(tmp_path: Path, stalls: int) -> None:
+    """How long the referee stood still is told, and the match is the same one without it."""
+    match = spec()
+    calm = play(match)
+    legs = [replace(leg, stalls=stalls, stalled_us=stalls * 50_000) for leg in calm.legs]
+    held_up = replace(calm, legs=tuple(legs))
+    assert (held_up.stalls, held_up.stalled_us) == (2 * stalls, stalls * 100_000)
+    path = tmp_path / "record.jsonl"
+    write_record(path, match, held_up)
+    assert verify_record(path, SEED).difference is None
+    told = read_recorded(path)
+    assert (told.stalls, told.stalled_us) == (2 * stalls, stalls * 100_000)
+    assert told.digest == json.loads(to_record(match, calm)[-1])["digest"]
+
+
+def test_record_of_an_older_arena_knows_of_no_stalls(tmp_path: Path, lines: list[str]) -> None:
+    """What was not measured is not known, which is no fault of the record's."""
+    older = [json.loads(line) for line in lines]
+    for line in older:
+        for name in ("stalls", "stalled_us"):
+            line.get("measured", {}).pop(name, None)
+    assert check(tmp_path / "r", sealed(map(dumped, older)), SEED).difference is None
+    told = read_recorded(tmp_path / "r")
+    assert told.stalls is told.stalled_us is None
+
+
+@pytest.mark.parametrize("value", ["3", -1, 1.5, True, [], 1 << 70])
+def test_stalls_that_are_no_number_are_not_read(
+    tmp_path: Path, lines: list[str], value: object
+) -> None:
+    """A database holds whole numbers only, so nothing else comes out of a record."""
+    forged = [json.loads(line) for line in lines]
+    next(line for line in forged if line["type"] == "leg")["measured"]["stalls"] = value
+    check(tmp_path / "r", sealed(map(dumped, forged)))
+    with pytest.raises(ValueError, match="stalls"):
+        read_recorded(tmp_path / "r")
 
 
 def test_a_record_holds_and_says_what_was_proved(tmp_path: Path, lines: list[str]) -> None:

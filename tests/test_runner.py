@@ -2,7 +2,9 @@ import errno
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -28,7 +30,9 @@ from arena.sandbox import (
     EngineMissingError,
     Exit,
     ImageMissingError,
+    RunningBot,
     StartRequest,
+    find_sandbox,
 )
 from arena.sandbox.slots import SHARED_CORES, Slot
 from arena.steps import Step
@@ -37,10 +41,12 @@ from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
 from referee.verification import verify_record
 
+HOUR_NS = 3600 * 1_000_000_000
 FIRST = "import burabot\nburabot.play(lambda turn: 0, name='first', version='1')\n"
 BOTS = {
     "first": FIRST,
     "talker": "print('hello')\n" + FIRST,
+    "placed": "import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)\n" + FIRST,
     "leaver": "import os, burabot\nburabot.play(lambda turn: os._exit(0), name='l', version='1')\n",
     "crasher": "import burabot\nburabot.play(lambda turn: 1 / 0, name='c', version='1')\n",
     "killed": "import os, burabot\n"
@@ -217,6 +223,53 @@ def test_bots_get_the_cores_of_their_slot(tmp_path: Path, monkeypatch: pytest.Mo
     assert report.result.conditions == SHARED_CORES
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no cores can be chosen here")
+@pytest.mark.parametrize("fails", [False, True], ids=["ends", "fails"])
+def test_referee_keeps_off_the_cores_of_the_bots(tmp_path: Path, *, fails: bool) -> None:
+    """Whoever plays a match leaves its bots their cores, and has its own back afterwards."""
+    before = os.sched_getaffinity(0)
+    referee, *others = sorted(before)
+    if not others:
+        pytest.skip("needs a core for the referee and another for the bots")
+    seen: set[frozenset[int]] = set()
+
+    def watch(_: object) -> None:
+        seen.add(frozenset(os.sched_getaffinity(0)))
+        if fails:
+            raise KeyError("a bug")
+
+    slot = Slot(bots=(str(others[0]),) * 2, referee=str(referee))
+    described = replace(describe(tmp_path, "placed", "placed"), slot=slot)
+    with pytest.raises(KeyError) if fails else nullcontext():
+        run_match(described, watch)
+    assert os.sched_getaffinity(0) == before
+    assert seen == {frozenset({referee})}
+    places = {path.read_text() for path in (tmp_path / "logs").rglob("*.log")}
+    assert places == {f"[{others[0]}]\n"}
+
+
+def test_time_in_which_programs_are_started_costs_no_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time to start is counted when all programs run: an hour in the engine is nobody's."""
+    honest, hours = time.monotonic_ns, []
+    plain = find_sandbox("process")
+
+    class SlowEngine:
+        prepare = plain.prepare
+
+        @staticmethod
+        def start(request: StartRequest) -> RunningBot:
+            hours.append(request.seat)
+            return plain.start(request)
+
+    monkeypatch.setattr(runner, "find_sandbox", lambda _: SlowEngine)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: honest() + len(hours) * HOUR_NS)
+    report = run_match(describe(tmp_path, "first", "first"))
+    assert sorted(hours) == [0, 0, 1, 1]
+    assert report.result.faults == ()
+
+
 def test_seats_turn_with_the_legs_and_have_folders_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +335,54 @@ def test_bug_of_the_referee_voids_the_attempt_and_is_kept(
     assert len(outcome.reports) == 2
     assert all(bot.finished for bot in sandbox.bots)
     assert "Traceback" in (tmp_path / "logs" / "cup" / "1" / "1" / "referee.log").read_text()
+
+
+def test_attempt_that_fails_keeps_how_far_its_bots_had_come(tmp_path: Path) -> None:
+    """Last messages, clocks and traffic of a leg without a result are in the bots' reports."""
+    beats = 0
+
+    def beat() -> None:
+        nonlocal beats
+        beats += 1
+        if beats == 9:
+            raise EngineLostError("the engine went away")
+
+    outcome = attempt(describe(tmp_path, "first", "talker"), beat)
+    assert isinstance(outcome, Voided)
+    assert outcome.reason == ENGINE_LOST
+    for report in outcome.reports:
+        assert report.last_sent is not None
+        assert report.last_received is not None
+        assert "turns {" in report.last_sent
+        assert report.last_received.startswith("choices {")
+        assert (report.decisions or 0) > 0
+        assert 0 < (report.answers or 0) <= 9
+        assert (report.time_us or 0) > 0
+        assert (report.sent_bytes or 0) > (report.received_bytes or 0) > 0
+
+
+def test_match_that_ends_keeps_no_last_messages(tmp_path: Path) -> None:
+    """What was said last in a leg that counts tells nothing; faults have their own."""
+    outcome = attempt(describe(tmp_path, "first", "first"), lambda: None)
+    assert isinstance(outcome, Played)
+    assert {each.last_sent for each in outcome.reports} == {None}
+
+
+@pytest.mark.parametrize("method", ["poll", "finish"])
+def test_reports_are_kept_of_bots_that_a_lost_engine_cannot_tell_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """What the referee knows of each bot does not depend on the engine's answer."""
+    fake(monkeypatch, [None, None])
+
+    def lose(_: FakeBot) -> None:
+        raise EngineLostError("the engine went away")
+
+    monkeypatch.setattr(FakeBot, method, lose)
+    outcome = attempt(describe(tmp_path, "first", "broken", startup_ms=50), lambda: None)
+    assert isinstance(outcome, Voided)
+    assert outcome.reason == ENGINE_LOST
+    assert [(each.seat, each.exit_code) for each in outcome.reports] == [(0, None), (1, None)]
 
 
 def test_disk_that_fills_up_voids_the_attempt(

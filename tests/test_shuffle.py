@@ -3,6 +3,7 @@ import hmac
 import json
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import timeit
@@ -309,6 +310,13 @@ def test_new_seeds_differ() -> None:
 
     assert len(first) == len(second) == 32
     assert first != second
+
+
+def test_new_seed_is_what_the_system_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a seed comes from the system's randomness for secrets, and nothing else."""
+    monkeypatch.setattr(secrets, "token_bytes", lambda length: bytes(range(7, 7 + length)))
+
+    assert new_seed() == bytes(range(7, 39))
 
 
 @pytest.mark.parametrize("seed", [b"", b"short", bytes(33)])

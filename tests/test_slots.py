@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from arena.sandbox.cgroups import parse_cpus
-from arena.sandbox.slots import SHARED_CORES, CapacityError, plan_slots, usable_cores
+from arena.sandbox.slots import SHARED_CORES, CapacityError, pinned, plan_slots, usable_cores
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
@@ -65,3 +67,13 @@ def test_cores_of_this_process_are_the_default() -> None:
 def test_cpusets_are_read(text: str, cores: set[int]) -> None:
     """The kernel's notation gives a set of cores."""
     assert parse_cpus(text) == cores
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no cores can be chosen here")
+@pytest.mark.parametrize("cpuset", ["", "9999"])
+def test_cores_that_cannot_be_had_change_nothing(cpuset: str) -> None:
+    """Without a core to be kept on, or with one that is not there, a thread runs where it may."""
+    before = os.sched_getaffinity(0)
+    with pinned(cpuset):
+        assert os.sched_getaffinity(0) == before
+    assert os.sched_getaffinity(0) == before

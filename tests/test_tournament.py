@@ -133,9 +133,11 @@ def play_in_odd_order(job: MatchDescription, beat: Callable[[], None]) -> Outcom
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A store with three bots that are plain folders."""
-    with Store.open(Home(tmp_path / "home")) as store:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store with three bots that are plain folders; of either kind for tests that ask for it."""
+    asks = "either_home" in request.fixturenames
+    home = request.getfixturevalue("either_home") if asks else Home(tmp_path / "home")
+    with Store.open(home) as store:
         for name in ("anna", "boris", "clara"):
             folder = tmp_path / name
             folder.mkdir()
@@ -351,7 +353,7 @@ def test_platform_failures_are_played_again(store: Store) -> None:
     assert states == [AttemptState.VOID, AttemptState.VOID, AttemptState.RECORDED]
 
 
-@pytest.mark.usefixtures("cup")
+@pytest.mark.usefixtures("either_home", "cup")
 def test_match_that_fails_three_times_stays_incomplete_and_unscored(store: Store) -> None:
     """The others are played, and the run says with its exit code that something is missing."""
     report = run(store, play_even_matches)
@@ -409,7 +411,7 @@ def test_run_ends_when_the_engine_stays_away(store: Store) -> None:
     assert run(store).exit_code == 0
 
 
-@pytest.mark.usefixtures("cup")
+@pytest.mark.usefixtures("either_home", "cup")
 def test_result_that_cannot_be_stored_is_not_half_stored(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -512,7 +514,7 @@ def test_newcomer_of_a_running_ladder_plays_next(store: Store, tmp_path: Path) -
         assert "dora@1" in match.entrants
 
 
-@pytest.mark.usefixtures("cup")
+@pytest.mark.usefixtures("either_home", "cup")
 def test_result_of_a_lost_lease_is_thrown_away(store: Store) -> None:
     """What another owner holds by now is not recorded, and the run says so."""
     thief = Thief(store)
@@ -522,7 +524,7 @@ def test_result_of_a_lost_lease_is_thrown_away(store: Store) -> None:
     assert any("thrown away" in line for line in thief.lines)
 
 
-@pytest.mark.usefixtures("cup")
+@pytest.mark.usefixtures("either_home", "cup")
 def test_number_of_workers_and_order_of_results_change_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from stores import description, result
 from arena.home import Home
 from arena.jobs import WORKER_LOST, Beat, MatchDescription, Outcome, Played, Voided
 from arena.owners import live_owners
+from arena.sandbox.slots import Slot
 from arena.workers import Event, WorkerPool
 
 CAP = 60.0
@@ -28,6 +29,12 @@ def say_who(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
     """Void a match with the ids of the process and its owner as the detail."""
     beat()
     return Voided(reason="asked", detail=f"{os.getpid()} {job.owner}")
+
+
+def say_where(_job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Void a match with the cores of its worker as the detail."""
+    beat()
+    return Voided(reason="asked", detail=str(sorted(os.sched_getaffinity(0))))
 
 
 def die(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
@@ -105,6 +112,18 @@ def test_each_slot_has_a_process_of_its_own(home: Home) -> None:
             pool.give(description(home, number=number))
         details = [str(outcome(pool)) for _ in (1, 2)]
     assert len({detail.split()[1] for detail in details}) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no cores can be chosen here")
+def test_worker_keeps_to_the_cores_of_the_referee(home: Home) -> None:
+    """From its start on a worker leaves the bots' cores to bots, also those of other matches."""
+    referee, *_ = cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("needs a core for the referee and another for the bots")
+    slot = Slot(bots=(str(cores[1]),) * 2, referee=str(referee))
+    with WorkerPool(home, [slot], say_where) as pool:
+        pool.give(description(home))
+        assert str(outcome(pool)) == f"asked: [{referee}]"
 
 
 def test_worker_is_an_owner_while_it_lives(home: Home) -> None:

@@ -19,6 +19,7 @@ from arena.cli.words import (
     path_text,
     seconds,
     size,
+    stall_words,
     void_words,
 )
 from referee.players import FaultKind
@@ -157,7 +158,7 @@ def print_match(
     if any(run.attempt == details.match.attempt for run in details.reports):
         output.table(USAGE_COLUMNS, [_usage_row(player) for player in players])
     print_faults(output, details, messages=messages)
-    _print_voids(output, details)
+    _print_voids(output, details, messages=messages)
     _print_runs(output, details, log_lines)
 
 
@@ -173,6 +174,8 @@ def _head(info: MatchInfo) -> dict[str, object]:
         head["pairs"] = against(info.entrants, info.sides)
     if info.seconds is not None:
         head["took"] = seconds(info.seconds) + (f" ({info.conditions})" if info.conditions else "")
+    if info.stalls and info.stalled_us is not None:
+        head["referee"] = stall_words(info.stalls, info.stalled_us)
     if info.record is not None:
         head["record"] = path_text(info.record)
     return head
@@ -231,12 +234,25 @@ def _known(fault: FaultInfo, run: ReportInfo | None) -> str:
     return fault.detail
 
 
-def _print_voids(output: Output, details: MatchDetails) -> None:
+def _print_voids(output: Output, details: MatchDetails, *, messages: bool) -> None:
     for each in details.attempts:
         if each.verdict:
             detail = f": {each.detail}" if each.detail else ""
             words = void_words(each.verdict)
             output.line(f"attempt {each.number} counts for nobody: {words}{detail}")
+            for run in details.reports:
+                if run.attempt == each.number and run.last_sent is not None:
+                    _print_broken_off(output, run, messages=messages)
+
+
+def _print_broken_off(output: Output, run: ReportInfo, *, messages: bool) -> None:
+    """Print how far a bot had come when its leg failed."""
+    answers = count(run.answers or 0, "answer")
+    took = f" in {seconds((run.time_us or 0) / 1e6)}" if run.answers else ""
+    output.line(f"  {run.entrant} in leg {run.leg + 1}: {answers}{took} until then")
+    if messages:
+        output.line(f"    last sent: {run.last_sent or '-'}")
+        output.line(f"    last received: {run.last_received or '-'}")
 
 
 def _print_runs(output: Output, details: MatchDetails, log_lines: int) -> None:

@@ -166,7 +166,7 @@ def _match_row(info: MatchInfo) -> tuple[object, ...]:
         "runs[].throttled_seconds": "time its cores were withheld by a quota, or null",
         "runs[].throttled_periods": "how often they were, or null",
         "runs[].start_seconds": "from the order to start it to its running",
-        "runs[].decisions": "turns answered, null if the leg came to no end; so is what follows",
+        "runs[].decisions": "turns answered, null if it is not known; so is what follows",
         "runs[].answers": "messages they came in",
         "runs[].time_ms": "time of all answers together",
         "runs[].p50_ms": "time within which half of the answers came",
@@ -178,6 +178,8 @@ def _match_row(info: MatchInfo) -> tuple[object, ...]:
         "runs[].sent_messages": "messages it was sent",
         "runs[].received_bytes": "bytes it sent",
         "runs[].received_messages": "messages it sent",
+        "runs[].last_sent": "the last message to it as text, null but where the attempt failed",
+        "runs[].last_received": "the last message from it, the same",
     },
 )
 @click.argument("match_id", type=MatchId(), metavar="ID")
@@ -191,7 +193,7 @@ def _match_row(info: MatchInfo) -> tuple[object, ...]:
 @click.option(
     "--messages",
     is_flag=True,
-    help="Print each fault by itself, with the last messages before it.",
+    help="Print each fault by itself, with the last messages before it, also of void attempts.",
 )
 @common_options
 @pass_app

@@ -22,6 +22,7 @@ from arena.cli.words import (
     number,
     seconds,
     signed,
+    stall_words,
 )
 from arena.play import CONTAINER, PlayOptions, PlayReport
 from referee.players import Update
@@ -59,6 +60,8 @@ LOG_LINES = 10
         "sandbox": "where the bots ran: container or process",
         "seconds": "how long it took",
         "conditions": "what a reader of the times must know, else empty",
+        "stalls": "how often the referee did not run while it waited",
+        "stalled_ms": "for how long in all, which no clock was charged for",
         "record": "path of the record, or null",
         "bots[].name": "name of the bot",
         "bots[].side": "its side, 0 or 1, or null if each plays for itself",
@@ -178,6 +181,8 @@ def _print(output: Output, report: PlayReport, options: PlayOptions) -> None:
     output.line(f"{options.variant}, {options.match_format}: {deals}{decks} in {took}")
     if result.conditions:
         output.line(f"times were taken with {result.conditions}")
+    if result.stalls:
+        output.line(f"the referee {stall_words(result.stalls, result.stalled_us)}")
     output.line(f"seed {options.seed.hex()}")
     # A leg is lost once, deals may be lost in hundreds.
     for alike in grouped(
@@ -235,6 +240,8 @@ def _json(report: PlayReport, options: PlayOptions) -> dict[str, object]:
         "sandbox": report.sandbox,
         "seconds": report.match.milliseconds / 1000,
         "conditions": result.conditions,
+        "stalls": result.stalls,
+        "stalled_ms": result.stalled_us / 1000,
         "record": None if options.record is None else str(options.record),
         "bots": [_bot_json(report, entrant) for entrant in range(len(report.labels))],
         "faults": [

@@ -79,6 +79,8 @@ INFO_FIELDS = {
     "complete": "whether all matches are scheduled that will ever be",
     "stopped": "when the organiser ended it (ISO 8601), else null",
     "stop_reason": "why, null if it was not stopped or no reason was asked for",
+    "host_causes[]": "what made clocks unfair where it was run, by names of arena doctor; "
+    "host_causes is null if nobody looked",
     "committed": COMMITTED_MEANING,
     "commitment": "SHA-256 of the secret, public from the start",
     "secret": "what was committed to, in hex once the last match is over, else null",
@@ -151,6 +153,8 @@ def head(info: TournamentInfo) -> dict[str, object]:
         lines["incomplete"] = f"{count(info.incomplete, 'match', 'matches')} given up, not scored"
     if info.stopped is not None:
         lines["stopped"] = stop_words(info.stopped, info.stop_reason)
+    if info.host_causes:
+        lines["unfair time"] = f"{', '.join(info.host_causes)} (see arena doctor)"
     return lines | seed_lines(info)
 
 
@@ -337,6 +341,7 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
         "complete": info.complete,
         "stopped": None if info.stopped is None else info.stopped.isoformat(),
         "stop_reason": info.stop_reason,
+        "host_causes": None if info.host_causes is None else list(info.host_causes),
         "committed": info.is_committed,
         "commitment": info.commitment,
         "secret": info.secret.hex() if info.secret is not None else None,

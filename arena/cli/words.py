@@ -131,6 +131,12 @@ def void_words(verdict: str) -> str:
     return VOID_WORDS.get(verdict, verdict)
 
 
+def stall_words(stalls: int, stalled_us: int) -> str:
+    """Return how often the referee did not run and for how long, as the end of a sentence."""
+    times = "once" if stalls == 1 else count(stalls, "time")
+    return f"stood still {times}, {seconds(stalled_us / 1e6)} in all, charged to no bot"
+
+
 def size(count: int) -> str:
     """Return an amount of bytes in the unit that suits it."""
     value, unit = float(count), "B"

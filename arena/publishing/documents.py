@@ -70,6 +70,9 @@ _SUMMED = (
     "log_bytes",
 )
 
+_LATER = ("stalls", "stalled_us")
+"""Columns of results that older folders lack."""
+
 Row = dict[str, Any]
 
 
@@ -336,6 +339,11 @@ def _schedule_csv(schedule: PublishedSchedule) -> bytes:
 def _results_csv(published: Published) -> bytes:
     """A row for each entrant of each match."""
     rounds = _rounds(published)
+    later = [
+        name
+        for name in _LATER
+        if any(getattr(result, name) is not None for result in published.results)
+    ]
     rows = [
         {
             "match": result.match,
@@ -350,6 +358,7 @@ def _results_csv(published: Published) -> bytes:
             "conditions": result.conditions,
             "milliseconds": result.milliseconds,
             "record_sha256": result.record_sha256,
+            **{name: getattr(result, name) for name in later},
         }
         for result, match in zip(published.results, published.played(), strict=True)
         for place, entrant in enumerate(result.entrants)

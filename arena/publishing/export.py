@@ -277,6 +277,7 @@ def _tournament(
             started=None if info.started is None else info.started.isoformat(),
             stopped=None if info.stopped is None else info.stopped.isoformat(),
             stop_reason=info.stop_reason,
+            host_causes=info.host_causes,
             state=info.state,
             variant=info.variant,
             rules=info.rules.to_dict(),
@@ -369,6 +370,8 @@ def _result(holding: Holding, recorded: Recorded, labels: Sequence[str]) -> Publ
         record=record_path(holding.match.number),
         record_sha256=result.record_sha256,
         digest=recorded.digest,
+        stalls=recorded.stalls,
+        stalled_us=recorded.stalled_us,
     )
 
 

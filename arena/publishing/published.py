@@ -45,6 +45,13 @@ def _time(value: str) -> str:
     return value
 
 
+def _is_unknown(value: object) -> bool:
+    return value is None
+
+
+Later: Final = Field(exclude_if=_is_unknown)
+"""Of what older folders of the same form lack: left out where nothing is known."""
+
 Share = Annotated[Fraction, PlainValidator(_fraction), PlainSerializer(str)]
 Time = Annotated[str, AfterValidator(_time)]
 Count = Annotated[int, Field(ge=0, le=MOST)]
@@ -255,7 +262,7 @@ class SecondTournament(PublishedTournament):
 
     `stop_reason` is why the organiser ended it, null if nobody did or no reason was asked for then.
     `listed` is when the list of the strings was fixed, and `promises` the SHA-256 of it and of the
-    commitment.
+    commitment. `host_causes` names what made clocks unfair where it was run.
     """
 
     format: Literal[2, 3] = FORMAT
@@ -263,6 +270,7 @@ class SecondTournament(PublishedTournament):
     entropy: tuple[PublishedString, ...]
     listed: Time | None
     promises: Hash
+    host_causes: Annotated[tuple[str, ...] | None, Later] = None
 
     @property
     def why_stopped(self) -> str | None:
@@ -313,7 +321,8 @@ class PublishedResult(Value):
 
     Totals stand in the order of the match's entrants; `decks` holds the scores as
     [deck][leg][entrant], `sides` the side of each, empty if each plays for itself. `digest` is
-    that of the record's last line, which leaves out what was measured.
+    that of the record's last line, which leaves out what was measured. `stalls` is how often the
+    referee was kept from running, `stalled_us` for how long in all, which no clock was charged for.
     """
 
     match: Number
@@ -327,6 +336,8 @@ class PublishedResult(Value):
     record: str
     record_sha256: Hash
     digest: Hash
+    stalls: Annotated[int | None, Later] = None
+    stalled_us: Annotated[int | None, Later] = None
 
 
 class PublishedAttempt(Value):

@@ -87,6 +87,8 @@ def _result(
             "record": record_path(claimed.match),
             "record_sha256": sha256,
             "digest": recorded.digest,
+            "stalls": recorded.stalls,
+            "stalled_us": recorded.stalled_us,
         }
     )
 

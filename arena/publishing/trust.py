@@ -39,7 +39,7 @@ def unproved(
     """Return what a folder that holds leaves to trust, given what was known from elsewhere."""
     claims = [
         "that the programs with these digests are those their authors submitted: they know",
-        "times, memory, bytes, dates, reasons, evidence of faults: the organiser noted them",
+        "times, memory, bytes, dates, reasons, unfair hosts, evidence: the organiser noted them",
         "that no attempt was given up for what it would have come to: see attempts.csv",
     ]
     if tournament.seed is None:

@@ -7,12 +7,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from arena.sandbox.cgroups import parse_cpus
+from arena.sandbox.slots import usable_cores
 
-__all__ = ["Finding", "Host", "Level"]
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+__all__ = ["Finding", "Host", "Level", "unfair_causes"]
 
 REFEREE_CORES = 1
+ENGINE_PROGRAMS = frozenset({"dockerd", "containerd", "podman"})
 
 
 class Level(StrEnum):
@@ -53,19 +57,20 @@ class Host:
     proc: Path = Path("/proc")
     sys: Path = Path("/sys")
 
-    def findings(self, cores: int, seats: int = 2) -> Iterator[Finding]:
+    def findings(self, cores: Collection[int], seats: int = 2) -> Iterator[Finding]:
         """Check everything.
 
         Args:
-            cores: How many cores the arena may use, one thread of each.
+            cores: Those the arena may use, one thread of each.
             seats: Bots in a match.
         """
-        yield _cores(cores, seats)
+        yield _cores(len(cores), seats)
         yield self._threads()
         yield self._governor()
         yield self._kinds()
         yield self._swap()
         yield self._core_pattern()
+        yield self._engine(cores, seats)
 
     def _threads(self) -> Finding:
         if self._text("sys", "devices/system/cpu/smt/active") != "1":
@@ -126,8 +131,49 @@ class Host:
             "sysctl kernel.core_pattern=core",
         )
 
+    def _engine(self, cores: Collection[int], seats: int) -> Finding:
+        """Look whether what starts the bots of one match may run on the cores of another's."""
+        check = "cores of the engine"
+        if len(cores) < seats + REFEREE_CORES:
+            return Finding(check, Level.OK, "the bots of a match have none of their own anyway")
+        programs = self._engine_cores()
+        if not programs:
+            return Finding(check, Level.OK, "no program of an engine is seen on this machine")
+        referee, *bots = sorted(cores)
+        shared = {name: found & set(bots) for name, found in programs.items()}
+        names = sorted(name for name, found in shared.items() if found)
+        if not names:
+            return Finding(check, Level.OK, "the engine keeps off the bots' cores")
+        listed = ", ".join(map(str, sorted(frozenset[int]().union(*shared.values()))))
+        return Finding(
+            check,
+            Level.NOTE,
+            f"{' and '.join(names)} may run where bots play (cores {listed}): what an engine does "
+            "for one bot takes another's time",
+            f"CPUAffinity={referee} in the [Service] part of each one's unit, then restart them",
+        )
+
+    def _engine_cores(self) -> dict[str, frozenset[int]]:
+        """Return the cores of the programs that start containers, as far as they run here."""
+        found: dict[str, frozenset[int]] = {}
+        for path in self.proc.glob("[0-9]*/comm"):
+            name = _read(path)
+            if name in ENGINE_PROGRAMS:
+                lines = dict(
+                    line.partition(":")[::2] for line in _read(path.parent / "status").splitlines()
+                )
+                allowed = parse_cpus(lines.get("Cpus_allowed_list", ""))
+                found[name] = found.get(name, frozenset()) | allowed
+        return found
+
     def _text(self, root: str, name: str) -> str:
         return _read((self.proc if root == "proc" else self.sys) / name)
+
+
+def unfair_causes(seats: int) -> tuple[str, ...]:
+    """Return what makes clocks unfair on this machine, by the names of `arena doctor`."""
+    found = Host().findings(usable_cores(), seats)
+    return tuple(each.check for each in found if each.level is Level.WARNING)
 
 
 def _cores(cores: int, seats: int) -> Finding:

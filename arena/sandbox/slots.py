@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,9 @@ from arena.errors import RefusedError
 from arena.sandbox.cgroups import parse_cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-__all__ = ["SHARED_CORES", "CapacityError", "Slot", "plan_slots", "usable_cores"]
+__all__ = ["SHARED_CORES", "CapacityError", "Slot", "pin", "pinned", "plan_slots", "usable_cores"]
 
 SHARED_CORES = "shared cores"
 
@@ -81,6 +82,30 @@ def plan_slots(
         )
         for start in range(0, count * seats, seats)
     ]
+
+
+def pin(cpuset: str) -> None:
+    """Keep this thread, and those it starts from now on, on some cores.
+
+    Where that cannot be done they run anywhere.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setaffinity(0, parse_cpus(cpuset))
+
+
+@contextlib.contextmanager
+def pinned(cpuset: str) -> Iterator[None]:
+    """Keep this thread on some cores for a while; none named leaves it where it may run."""
+    if not cpuset or not hasattr(os, "sched_getaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    pin(cpuset)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, before)
 
 
 def _siblings(core: int) -> frozenset[int]:
