@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, NoReturn, Self
 
@@ -164,6 +165,8 @@ class _Worker:
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Hold SIGINT back from a process that starts: it must not die of Ctrl-C unprepared."""
+    # With the first process that is spawned Python starts this one, and lets go of SIGINT then.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

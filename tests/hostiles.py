@@ -31,11 +31,11 @@ from arena.sandbox.slots import SHARED_CORES, Slot, plan_slots, usable_cores
 from arena.steps import Step
 from arena.workers import WorkerPool
 from referee.match import FaultKind
-from referee.results import Entrant, MatchSpec, TimeControl
+from referee.results import ClockUsage, Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from arena.sandbox import RunningBot, StartRequest
@@ -50,6 +50,9 @@ EPSILON_SECONDS = 2.0
 
 SPARE_CORES = 5
 """Cores for two matches with clocks that do not disturb each other."""
+
+GENEROUS_US = 100_000
+"""What no machine takes to answer, however busy it is, unless something is broken."""
 
 LOG_BYTES = 2 * MEBI + (1 << 16)
 """Two files of the engine's log, and the entry that overflows one."""
@@ -72,6 +75,7 @@ class Row:
     startup_ms: int = 20_000
     think: float = 3.0
     descriptors: int = 60
+    opponent_ms: int = 0
     long: bool = False
 
 
@@ -197,8 +201,54 @@ def canonical(record: Path) -> bytes:
     return json.dumps(lines, sort_keys=True).encode()
 
 
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long answers took in microseconds: half of them, and all but one in a hundred."""
+
+    p50: int
+    p99: int
+
+    @classmethod
+    def of(cls, answers_us: Iterable[int]) -> Times:
+        """Sum up what was charged for answers."""
+        usage = ClockUsage(answers_us=tuple(answers_us))
+        return cls(usage.percentile_us(50), usage.percentile_us(99))
+
+    @classmethod
+    def of_record(cls, record: Path) -> Times:
+        """Sum up the answers of all seats in a record."""
+        lines = map(json.loads, record.read_text(encoding="utf-8").splitlines())
+        measured = [line["measured"] for line in lines if "answers_us" in line.get("measured", ())]
+        return cls.of(
+            answer for leg in measured for answers in leg["answers_us"] for answer in answers
+        )
+
+
+def assert_undisturbed(alone: Times, beside: Times) -> None:
+    """What took some time alone took as long beside others, where there are cores for all."""
+    if has_spare_cores():
+        assert abs(beside.p50 - alone.p50) <= alone.p50 // 10
+        assert beside.p99 <= alone.p99 + 10_000
+    assert_not_held_up(alone, beside)
+
+
+def assert_not_held_up(alone: Times, beside: Times) -> None:
+    """The same on any machine, whoever else computes on it: in the same order of magnitude."""
+    assert 0 < beside.p50 <= max(20 * alone.p50, GENEROUS_US)
+
+
+def has_spare_cores() -> bool:
+    """Tell whether two matches have cores of their own."""
+    return len(usable_cores()) >= SPARE_CORES
+
+
 class Bystander:
-    """A match with a fixed seed in a worker process of its own."""
+    """A match with a fixed seed in a worker process of its own.
+
+    Attributes:
+        alone: Its times when nobody disturbed it.
+        times: Those of the last time it was played.
+    """
 
     def __init__(self, folder: Path, image: str) -> None:
         home = Home(folder)
@@ -212,10 +262,12 @@ class Bystander:
         )
         self._pool = WorkerPool(home, [slots()[1]], attempt)
         self._undisturbed = b""
+        self.alone = self.times = Times(0, 0)
 
     def __enter__(self) -> Self:
         with self.beside():
             pass
+        self.alone = self.times
         return self
 
     def __exit__(
@@ -236,9 +288,11 @@ class Bystander:
             outcome = self._outcome()
         assert isinstance(outcome, Played), outcome
         assert not outcome.result.faults
-        record = canonical(self._job.home / outcome.result.record)
+        path = self._job.home / outcome.result.record
+        record = canonical(path)
         self._undisturbed = self._undisturbed or record
         assert record == self._undisturbed
+        self.times = Times.of_record(path)
 
     def _outcome(self) -> Outcome:
         until = time.monotonic() + 100
@@ -377,9 +431,14 @@ class Ring:
 
     def play(self, row: Row, **changes: Any) -> tuple[MatchDescription, MatchReport, Seen]:
         """Play a row's match beside the bystander's."""
+        with self.bystander.beside():
+            return self.play_alone(row, **changes)
+
+    def play_alone(self, row: Row, **changes: Any) -> tuple[MatchDescription, MatchReport, Seen]:
+        """Play a row's match with no other beside it."""
         home = Path(tempfile.mkdtemp(dir=self.folder))
         match = describe(home, (self.steady, self.images.of(row.command)), row, **changes)
-        with _Watch() as seen, self.bystander.beside():
+        with _Watch() as seen:
             report = run_match(match)
         return match, report, seen
 
@@ -450,8 +509,18 @@ def assert_in_time(row: Row, seen: Seen) -> None:
     for leg in seen.legs():
         waited = leg[Step.CONNECTED] - leg[Step.STARTED]
         assert waited <= row.startup_ms / 1000 + epsilon
+        if row.verdicts == {"start_failed"}:
+            # As soon as the bot has exited, not when its time to start is over.
+            assert waited <= row.startup_ms / 1000 / 2
         played = leg[Step.DECIDED] - leg[Step.CONNECTED]
         assert played <= row.think + GOODBYE_SECONDS + epsilon
+
+
+def assert_opponent_in_time(row: Row, report: MatchReport) -> None:
+    """The steady bot was asked, and what its opponent did is not on its clock."""
+    clock = report.result.clock(0)
+    if row.opponent_ms:
+        assert 0 < clock.percentile_us(50) <= row.opponent_ms * 1_000
 
 
 def assert_contained(row: Row, match: MatchDescription, seen: Seen, before: Residue) -> None:
@@ -475,7 +544,8 @@ def assert_nothing_left(match: MatchDescription, seen: Seen, before: Residue) ->
     assert after.descriptors <= before.descriptors + 2
     assert after.threads <= before.threads + 2
     assert after.resident <= before.resident + 20 * MEBI
-    assert not any("bura" in name for name in _names(after.networks - before.networks))
+    # Neither the arena nor any test that may run beside this one makes networks.
+    assert after.networks <= before.networks
     kept = sum(path.stat().st_size for path in match.home.rglob("*") if path.is_file())
     assert kept <= 4 * (match.limits.log + 100) + MEBI
 
@@ -496,13 +566,6 @@ def _settled(before: Residue) -> Residue:
 def _upper(container: dict[str, Any]) -> Path | None:
     data = container.get("GraphDriver", {}).get("Data") or {}
     return Path(data["UpperDir"]) if "UpperDir" in data else None
-
-
-def _names(networks: frozenset[str]) -> list[str]:
-    client = docker.from_env()
-    names = [one["Name"] for one in client.api.networks() if one["Id"] in networks]
-    client.close()
-    return names
 
 
 def _zombies() -> list[int]:

@@ -21,6 +21,7 @@ import pytest
 from rich.progress import Progress
 from stores import Hours
 
+from arena import queries
 from arena.cli import arena as program
 from arena.cli import main
 from arena.cli.context import Documented
@@ -38,10 +39,17 @@ from arena.cli.output import (
 )
 from arena.cli.words import FAULT_WORDS, against, count, number, seconds, totals
 from arena.errors import MachineError, NotFoundError, RefusedError
+from arena.home import find_home
+from arena.infos import MatchState
+from arena.store import Store
 from arena.runner import MatchReport, run_match
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
+SLOW_BOT = """import time
+import burabot
+burabot.play(lambda turn: time.sleep(0.02) or 0, name="slow", version="1")
+"""
 TABLE = (Column("Rank", "right"), Column("Name", fold=True), Column("Rating", "right"))
 
 
@@ -716,3 +724,33 @@ def test_interrupt_stops_and_says_how_to_go_on(bots: Path, tmp_path: Path) -> No
     assert b"stopping" in said
     assert f"resume it: arena tournament run t --home {tmp_path / 'a'}".encode() in said
     assert main(["tournament", "run", "t", *home]) == 0
+
+
+def test_one_interrupt_lets_the_running_match_end(tmp_path: Path) -> None:
+    """Ctrl-C, which a terminal sends to all processes, once: what is played counts, no more is."""
+    home = ["--home", str(tmp_path / "a")]
+    for name in ("slow", "also"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(SLOW_BOT)
+        main(["bot", "submit", name, str(tmp_path / name), "--sandbox", "process", *home])
+    create = ["tournament", "create", "t", "slow", "also", "--sandbox", "process", *home]
+    main([*create, "--decks", "1", "--rounds", "3"])
+    with subprocess.Popen(
+        [str(ARENA), "tournament", "run", "t", *home],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as running:
+        assert running.stderr is not None
+        said = b""
+        while b"Started match" not in said:
+            said += running.stderr.readline()
+        os.killpg(running.pid, signal.SIGINT)
+        said += running.stderr.read()
+        assert running.wait(60) == 130
+    assert b"resume it: arena tournament run t" in said
+    with Store.open(find_home(tmp_path / "a")) as store:
+        matches = queries.matches(store, "t")
+        attempts = [queries.match(store, "t", match.number).attempts for match in matches]
+    assert [match.state is MatchState.DONE for match in matches] == [True, False, False]
+    assert [len(each) for each in attempts] == [1, 0, 0]

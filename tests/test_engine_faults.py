@@ -376,10 +376,20 @@ burabot.play(lambda turn: 0, name="first", version="1")
 """
 
 
+@pytest.fixture
+def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which the sockets of a test lie, and nobody else's."""
+    with tempfile.TemporaryDirectory(prefix="l-") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_hundreds_of_matches_leave_nothing(tmp_path: Path) -> None:
+def test_hundreds_of_matches_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers, networks, volumes, sockets, descriptors and threads are as many as before."""
+    sockets = Path(tempfile.mkdtemp(prefix="l-"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(sockets))
     (tmp_path / "bot.py").write_text(FIRST)
     image = image_of(tmp_path)
     owner = f"loop-{os.getpid()}-of-the-arena"
@@ -407,6 +417,7 @@ def test_hundreds_of_matches_leave_nothing(tmp_path: Path) -> None:
         if number in {LOOPS // 10, LOOPS - 1}:
             counts.append(_count(owner))
     forget_image(image)
+    assert list(sockets.iterdir()) == []
     first, last = counts
     assert last["containers"] == 0
     assert last["networks"] == first["networks"]

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 import pytest
@@ -175,28 +177,32 @@ def test_match_whose_engine_dies_is_void_and_played_again(
         sandbox="container",
         home=tmp_path / "home",
         folder="cup/1/1",
-        owner=f"engine-loss-{os.getpid()}",
+        owner="engine-loss",
     )
-    beats: list[float] = []
-    with ThreadPoolExecutor(1) as pool:
-        playing = pool.submit(attempt, description, lambda: beats.append(time.monotonic()))
-        await_true(lambda: len(beats) > 6 or playing.done())
+    beats = tmp_path / "beats"
+    beats.touch()
+    # In a process that is dead afterwards, so that what it leaves has no owner any more.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        playing = pool.submit(attempt, description, partial(_beat, beats))
+        await_true(lambda: beats.stat().st_size > 6 or playing.done())
         own.end(number)
         outcome = playing.result(120)
     assert isinstance(outcome, Voided), outcome
     assert outcome.reason == ENGINE_LOST
     own.start()
     sandbox = ContainerSandbox()
-    # Nobody lives who would own what the lost attempt left; this process only pretended to.
-    for name, owner, _ in sandbox.engine.bots():
-        if owner == description.owner:
-            sandbox.engine.remove(name)
+    sandbox.reap("next", [])
     assert sandbox.engine.bots() == []
     again = attempt(replace(description, folder="cup/1/2"), lambda: None)
     assert isinstance(again, Played), again
     assert again.result.faults == ()
     assert sandbox.engine.bots() == []
     gc.collect()
+
+
+def _beat(beats: Path) -> None:
+    with beats.open("ab") as file:
+        file.write(b".")
 
 
 def _answers() -> bool:

@@ -15,12 +15,16 @@ import socket
 import tempfile
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bots.raw import Stream, connect
+from hostile import http2
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from legs import spec
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 MOST_CHOICES = 65
 EXAMPLES = 200 if SECONDS else 25
+FEW = 40 if SECONDS else 4
 FUZZED = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -162,7 +167,7 @@ def fuzz_match(spoken: list[list[tuple[float, bytes]] | None], variant: str, tab
     assert [bot.goodbye.scores for bot in bots] == [leg.scores, leg.scores]
 
 
-@settings(FUZZED, max_examples=40 if SECONDS else 4)
+@settings(FUZZED, max_examples=FEW)
 @given(parts=st.lists(st.binary(max_size=200), min_size=1, max_size=4), head=st.integers(0, 2))
 def fuzz_socket(parts: list[bytes], head: int) -> None:
     """No bytes on a socket harm the referee, nor do they make a bot of whoever sends them."""
@@ -186,6 +191,68 @@ def fuzz_socket(parts: list[bytes], head: int) -> None:
             assert all(each is not None and isinstance(each.payload, Fault) for each in found)
     finally:
         shutil.rmtree(folder)
+
+
+frames = st.builds(
+    http2.frame,
+    st.integers(0, 12),
+    st.binary(max_size=60),
+    flags=st.integers(0, 255),
+    stream=st.integers(0, 5),
+)
+messages = bot_messages().map(http2.message) | st.binary(max_size=80)
+spoken_bytes = messages.map(partial(http2.frame, http2.DATA, stream=1)) | frames | st.binary()
+
+
+@settings(FUZZED, max_examples=FEW)
+@given(parts=st.lists(spoken_bytes, max_size=6))
+@example(parts=[http2.frame(http2.DATA, http2.message(b"\x12\x04\x0a\x02\x08\x01"), stream=1)])
+@example(parts=[http2.frame(http2.DATA, b"\x02" + bytes(4), stream=1)])
+@example(parts=[http2.frame(http2.RST_STREAM, bytes(4), stream=1)])
+def fuzz_stream(parts: list[bytes]) -> None:
+    """Whatever bytes follow Hello on a real stream, the leg ends, and its sender alone lost it."""
+    folder = Path(tempfile.mkdtemp(prefix="bura-"))
+    match = spec(decks=2, time_control=TimeControl(move_time_ms=60_000, startup_ms=60_000))
+    doors = [folder / f"{seat}.sock" for seat in range(2)]
+    try:
+        with (
+            Reception(match, 0) as reception,
+            ThreadPoolExecutor(2) as pool,
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            for door in doors:
+                reception.listen(door)
+            patch.setenv("ARENA_ADDRESS", f"unix:{doors[1]}")
+            said = [pool.submit(speak, doors[0], parts), pool.submit(play_on)]
+            reception.wait_for_bots()
+            leg = play_leg(match, 0, reception.players, reception.inbox)
+            for each in said:
+                each.result(60)
+        assert {fault.fault.seat for fault in leg.faults} == {0}
+        assert [deal.number for deal in leg.deals] == [0, 1]
+        assert sum(leg.scores) == 0
+    finally:
+        shutil.rmtree(folder)
+
+
+def speak(door: Path, parts: list[bytes]) -> None:
+    """Say Hello, wait for Welcome, say the parts and hang up."""
+    hello = bot_pb2.BotMessage(hello=bot_pb2.Hello(name="fuzz", protocol=1)).SerializeToString()
+    with socket.socket(socket.AF_UNIX) as wire:
+        wire.connect(str(door))
+        wire.sendall(http2.open_stream() + http2.frame(http2.DATA, http2.message(hello), stream=1))
+        next(kind for kind, *_ in http2.frames(wire) if kind == http2.DATA)
+        # The referee may hang up at any byte.
+        with suppress(OSError):
+            wire.sendall(b"".join(parts))
+
+
+def play_on() -> None:
+    """Play properly at the other seat until Goodbye."""
+    with connect() as channel:
+        stream = Stream(channel)
+        stream.hello()
+        stream.play()
 
 
 # ---------------------------------------------------------------------------------------- records
@@ -329,6 +396,7 @@ TARGETS = (
     fuzz_messages,
     fuzz_match,
     fuzz_socket,
+    fuzz_stream,
     fuzz_records,
     fuzz_cards,
     fuzz_rules,
@@ -349,5 +417,6 @@ def test_anything_from_outside_is_taken_or_refused(
         rounds += 1
     if SECONDS:
         with capsys.disabled():
-            tried = f"{rounds * EXAMPLES} inputs in {time.monotonic() - began:.0f} s"
+            each = FEW if target in {fuzz_socket, fuzz_stream} else EXAMPLES
+            tried = f"{rounds * each} inputs in {time.monotonic() - began:.0f} s"
             print(f"\n{target.__name__}: {tried}")

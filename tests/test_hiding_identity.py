@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import tempfile
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from arena.jobs import MatchDescription
 from arena.runner import run_match
 from arena.sandbox import BotSource
+from burabot import bot_pb2
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.shuffle import commitment
 from referee.variants import find_variant
@@ -21,6 +24,7 @@ MATCH = 0x5EC2E7C0FFEE
 OWNER = "canary-owner-5f2b91"
 FOLDER = "canary-cup-77c1/31337/2"
 SEATS = 3
+YEAR_SECONDS = 365 * 86_400
 # Everything a bot can look at without leaving its place, as it was given it.
 BOT = """
 import json, os, pathlib, queue, sys
@@ -78,6 +82,11 @@ class Haul:
     bot: str
     data: bytes
     texts: dict[str, str]
+
+    @property
+    def messages(self) -> bot_pb2.RefereeMessage:
+        """All messages as one, for that is what their bytes in a row are; the turns in order."""
+        return bot_pb2.RefereeMessage.FromString(self.data)
 
 
 def names() -> tuple[str, ...]:
@@ -206,6 +215,29 @@ def test_nothing_around_a_bot_names_anybody_else(hauls: list[Haul]) -> None:
     ]
 
     assert told == []
+
+
+def test_turns_are_counted_from_one_at_each_start(hauls: list[Haul]) -> None:
+    """The ids of turns tell only how many this bot has had since it was started."""
+    for haul in hauls:
+        ids = [turn.id for turn in haul.messages.turns]
+        assert len(ids) > 1
+        assert ids == list(range(1, len(ids) + 1))
+
+
+def test_no_time_of_day_is_sent(hauls: list[Haul]) -> None:
+    """No number that a bot is sent is a time of this year, in any unit, and no text is a date."""
+    now = time.time()
+    units = [10**power for power in (0, 3, 6, 9)]
+    this_year = time.strftime("%Y")
+    for haul in hauls:
+        told = f"{haul.messages} {haul.texts['metadata']}"
+        numbers = [float(each) for each in re.findall(r"\d+(?:\.\d+)?", told)]
+        assert len(numbers) > 100
+        assert [
+            each for each in numbers for unit in units if abs(each / unit - now) < YEAR_SECONDS
+        ] == []
+        assert re.findall(rf"\b{this_year}\b|\d\d?:\d\d:\d\d|\b(?:GMT|UTC)\b", told) == []
 
 
 def test_sockets_tell_nothing_by_their_path(hauls: list[Haul]) -> None:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
+from operator import sub
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import pytest
 from hostiles import (
+    GENEROUS_US,
     SPARE_CORES,
     Residue,
     Ring,
     Row,
+    Times,
     assert_contained,
     assert_in_time,
+    assert_not_held_up,
     assert_nothing_left,
+    assert_opponent_in_time,
+    assert_undisturbed,
     assert_verdict,
     busy_seconds,
+    has_spare_cores,
     open_ring,
     rows,
     slots,
@@ -28,7 +35,6 @@ from hostiles import (
 from arena import bots, queries, tournament
 from arena.home import Home
 from arena.infos import MatchState
-from arena.sandbox.slots import usable_cores
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
 from referee.results import TimeControl
@@ -78,8 +84,7 @@ ECHO = Row(
     loses="nothing",
 )
 REPEATS = 10
-GENEROUS_US = 100_000
-"""What no machine takes, however busy it is, unless something is broken."""
+GAMES = 200
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +111,8 @@ def test_hostile_bot_comes_to_its_verdict(ring: Ring, places: tuple[Path, Path],
     assert_verdict(row, match, report)
     verify_record(report.record)
     assert_in_time(row, seen)
+    assert_opponent_in_time(row, report)
+    assert_not_held_up(ring.bystander.alone, ring.bystander.times)
     assert_contained(row, match, seen, before)
     assert_nothing_left(match, seen, before)
     assert [list(place.iterdir()) for place in places] == [[], []]
@@ -135,30 +142,33 @@ def test_overhead_is_small_and_the_same_at_both_seats(
     """What is charged beyond what the bots themselves took is printed, by seat."""
     assert places
     image = ring.images.of(ECHO.command)
-    match, report, _ = Ring(ring.folder, ring.images, ring.bystander, image).play(ECHO, decks=25)
+    match, report, _ = replace(ring, steady=image).play_alone(ECHO, decks=GAMES // 2)
     own = {
         (one.leg, one.seat): [int(word) for word in (match.home / one.log).read_text().split()]
         for one in report.reports
     }
-    overhead: dict[int, list[int]] = {0: [], 1: []}
+    charged: dict[int, list[int]] = {0: [], 1: []}
+    overhead = []
     for leg in report.result.legs:
         for seat, clock in enumerate(leg.clocks):
-            times = own[leg.leg, seat]
-            assert len(times) == clock.count
-            overhead[seat] += [
-                charged - took for charged, took in zip(clock.answers_us, times, strict=True)
-            ]
-    both = sorted(overhead[0] + overhead[1])
-    p50, p99 = median(both), both[len(both) * 99 // 100]
-    middles = {seat: median(times) for seat, times in overhead.items()}
+            assert len(own[leg.leg, seat]) == clock.count
+            charged[seat] += clock.answers_us
+            overhead += map(sub, clock.answers_us, own[leg.leg, seat])
+    found = Times.of(overhead)
+    means = {seat: fmean(times) for seat, times in charged.items()}
     with capsys.disabled():
         print(
-            f"\noverhead of {len(both)} answers: p50 {p50:.0f} us, p99 {p99} us; "
-            f"p50 at seat 0 {middles[0]:.0f} us, at seat 1 {middles[1]:.0f} us"
+            f"\noverhead of {len(overhead)} answers: p50 {found.p50} us, p99 {found.p99} us; "
+            f"mean of what was charged at seat 0 {means[0]:.0f} us, at seat 1 {means[1]:.0f} us"
         )
-    assert len(both) > 500
-    assert p50 < GENEROUS_US
-    assert abs(middles[0] - middles[1]) < GENEROUS_US
+    assert sum(len(leg.deals) for leg in report.result.legs) == GAMES
+    assert len(overhead) >= 1_000
+    if has_spare_cores():
+        assert found.p50 < 2_000
+        assert found.p99 < 10_000
+        assert abs(means[0] - means[1]) < max(1_000, means[0] / 100)
+    assert found.p50 < GENEROUS_US
+    assert abs(means[0] - means[1]) < GENEROUS_US
 
 
 @pytest.mark.long
@@ -167,13 +177,17 @@ def test_overhead_is_small_and_the_same_at_both_seats(
 def test_times_are_kept_beside_bots_that_burn(
     ring: Ring, places: tuple[Path, Path], move_ms: int
 ) -> None:
-    """With cores for all, nobody is late at a tenth of a second because others compute."""
+    """With cores for all, others' computing makes nobody late, nor slower than alone."""
     assert places
-    if len(usable_cores()) < SPARE_CORES:
+    if not has_spare_cores():
         pytest.skip(f"times on shared cores tell nothing: needs {SPARE_CORES} cores")
-    _, report, _ = ring.play(TABLE["burner"])
-    alone, other = (report.result.clock(entrant).percentile_us(99) for entrant in (0, 1))
-    assert max(alone, other) < move_ms * 1_000
+    _, quiet, _ = ring.play(replace(TABLE["steady"], move_ms=move_ms))
+    _, report, _ = ring.play(replace(TABLE["burner"], move_ms=move_ms))
+    assert report.result.faults == ()
+    alone, beside = (Times.of(one.result.clock(0).answers_us) for one in (quiet, report))
+    assert_undisturbed(alone, beside)
+    assert_undisturbed(ring.bystander.alone, ring.bystander.times)
+    assert ring.bystander.times.p99 < move_ms * 1_000
 
 
 class _Quiet:
@@ -203,7 +217,7 @@ class _Quiet:
 def test_tournament_of_hostile_bots_comes_to_its_end(
     ring: Ring, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, variant: str, draw: Draw
 ) -> None:
-    """In every game all matches of such a tournament end, each bot with its own verdicts."""
+    """In every game all matches of such a tournament end, and no bot escapes its verdict."""
     seats = min(VARIANTS[variant].players)
     names = draw.bots(list(VARIANTS).index(variant), seats)
     monkeypatch.setattr(tournament, "plan_slots", lambda **_: list(slots(seats)))
@@ -226,11 +240,17 @@ def test_tournament_of_hostile_bots_comes_to_its_end(
         report = tournament.run(store, "cup", progress=quiet, stop=stop)
         assert quiet.voided_matches == []
         assert report.exit_code == 0
+        charged = set()
         for match in queries.matches(store, "cup"):
             assert match.state is MatchState.DONE
             for fault in queries.match(store, "cup", match.number).faults:
-                verdicts = TABLE[fault.entrant.partition("@")[0]].verdicts
+                name = fault.entrant.partition("@")[0]
+                verdicts = TABLE[name].verdicts
                 assert fault.kind in verdicts or (
                     fault.kind == "timeout" and "out_of_memory" in verdicts
                 )
+                charged |= {name} if fault.kind in verdicts else set()
+        guilty = {name for name in names if "none" not in TABLE[name].verdicts}
+        # Where more than two sit together, the first who loses a leg may end it for the others.
+        assert charged == guilty if seats == 2 else charged
     assert list(places[0].iterdir()) == []

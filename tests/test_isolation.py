@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import pwd
 import re
 import signal
 import socket
@@ -166,45 +167,41 @@ def test_nosy_bot_finds_no_secret(hauls: list[dict[str, Any]]) -> None:
             *(str(MATCH), "canary-cup", OWNER, haul["home"], str(Path(__file__).parent)),
             "bura-arena.",
         ]
-        machine = os.uname().nodename
         # A short name is also a word of the kernel's.
-        forbidden += [machine] if len(machine) > 5 else []
+        forbidden += [word for word in (os.uname().nodename, _user()) if len(word) > 5]
         assert [word for word in forbidden if word in text] == []
+
+
+def _user() -> str:
+    """Return who runs the tests, if that says something: images know the usual names too."""
+    name = pwd.getpwuid(os.getuid()).pw_name
+    return "" if name in {"nobody", "daemon", "backup", "runner", "ubuntu", "debian"} else name
 
 
 def test_seats_and_legs_look_alike(hauls: list[dict[str, Any]]) -> None:
     """Nothing that a bot can read tells its seat or its leg: no stable file has two contents."""
-    names = set.intersection(*(set(haul["haul"]) for haul in hauls))
-    differing = {name for name in names if len({haul["haul"][name] for haul in hauls}) > 1}
-    unexpected = {
-        name for name in differing if not name.startswith(_LIVELY) and "cgroup" not in name
-    }
-    assert unexpected == set()
+    found = [_by_stable_names(haul) for haul in hauls]
+    names = set.union(*map(set, found))
+    differing = {name for name in names if len({one.get(name, "not there") for one in found}) > 1}
+    assert {name for name in differing if not _LIVELY.match(name)} == set()
+
+
+def _by_stable_names(haul: dict[str, Any]) -> dict[str, str]:
+    """Call the bot's own process the same whatever its number is."""
+    own = f"/proc/{haul['look']['ids'][3]}/"
+    files: dict[str, str] = haul["haul"]
+    return {name.replace(own, "/proc/self/", 1): text for name, text in files.items()}
 
 
 # Numbers that the kernel counts for each process, container, boot or moment.
-_LIVELY = (
-    *(
-        "/proc/1/",
-        "/proc/self/",
-        "/proc/thread-self",
-        "/proc/net/",
-        "/proc/cpuinfo",
-        "/sys/devices",
-    ),
-    *("/proc/sys/kernel/random/", "/proc/sys/kernel/ns_last_pid", "/proc/cgroups", "/proc/mounts"),
-    *(
-        "/proc/irq/",
-        "/proc/sys/net/",
-        "/proc/self",
-        "/proc/7/",
-        "/proc/8/",
-        "/proc/6/",
-        "/proc/9/",
-        "/sys/fs",
-    ),
-    *("/sys/devices",),
-    *("/etc/", "/dev/", "/proc/execdomains", "/proc/fs/", "/proc/sys/vm/"),
+_LIVELY = re.compile(
+    "/dev/u?random$|/sys/devices/|/sys/fs/|/sys/kernel/slab/|/proc/fs/|/proc/irq/"
+    "|/proc/(cgroups|cpuinfo|execdomains)$"
+    "|/proc/sys/(kernel/random/|kernel/ns_last_pid|net/|vm/)"
+    "|/proc/(1|self)/(fd|fdinfo|map_files|net|ns)/"
+    "|/proc/(1|self)/(arch_status|autogroup|auxv|cgroup|cpuset|io|maps|mount(info|s|stats)|numa_maps"
+    "|oom_score|pagemap|sched|schedstat|smaps|smaps_rollup|stack|stat|statm|status|syscall|timers"
+    "|wchan)$"
 )
 
 
@@ -249,8 +246,10 @@ def _image_environment(source: str) -> list[str]:
 # How much of the disk is free: the engine's own start needs the call that asks it, and the log of
 # a bot takes room. docs/security.md says so.
 KNOWN_OPEN = {"disk"}
-CONTROLS = {"abstract socket", "socket file", "flock", "opening files", "signal"}
+CONTROLS = {"abstract socket", "socket file", "flock", "posix lock", "opening files", "signal"}
 EARS = {"file in /tmp", "processes"}
+# What can be asked and tells nothing even in one container; all else fails with an error.
+MASKED = {"table of locks", "load", "posix queue", "kernel setting"}
 
 
 @pytest.mark.long
@@ -264,6 +263,9 @@ def test_two_talkers_tell_each_other_nothing(box: Box) -> None:
     assert {name for name, done in said.items() if done is True} >= CONTROLS
     assert len(heard) > 30
     assert {name for name, found in heard.items() if found is True} == KNOWN_OPEN
+    may_work = CONTROLS | EARS | KNOWN_OPEN | MASKED
+    assert [name for name in heard.keys() - may_work if not isinstance(heard[name], str)] == []
+    assert said["lease"] == heard["lease"] == "EACCES"
     refused = ("vsock", "netlink", "packets", "kernel crypto", "keyring", "shared memory")
     assert {heard[name] for name in refused} == {"EPERM"}
     assert {heard[name] for name in ("tcp", "tcp6", "udp", "broadcast", "raw")} == {"EAFNOSUPPORT"}
@@ -277,7 +279,10 @@ def test_talkers_have_ears(box: Box) -> None:
     await_exit(bot)
     lines = [line for line in bot.finish().log.splitlines() if line.startswith('{"heard"')]
     heard = json.loads(lines[-1])["heard"]
-    assert {name for name, found in heard.items() if found is True} >= CONTROLS | EARS
+    assert {name for name, found in heard.items() if found is True} == (
+        CONTROLS | EARS | KNOWN_OPEN
+    )
+    assert {name for name, found in heard.items() if found is False} == MASKED
 
 
 NEEDY = """
@@ -341,15 +346,14 @@ for folder, _, files in os.walk("/sys/fs/cgroup"):
             pass
 attempt("mknod of a disk", lambda: os.mknod("/tmp/disk", 0o600 | stat.S_IFBLK, os.makedev(8, 0)))
 attempt("mknod of memory", lambda: os.mknod("/tmp/mem", 0o600 | stat.S_IFCHR, os.makedev(1, 1)))
-attempt("open the first process", lambda: os.open("/proc/1/root/etc", os.O_RDONLY))
+root = lambda: os.path.samestat(os.stat("/proc/1/root/"), os.stat("/"))
+attempt("root of the first process is its own", root)
 for path in ("/proc/1/mem", "/proc/1/task/1/mem"):
     attempt(path, lambda: os.read(os.open(path, os.O_RDWR), 4))
 attempt("setuid", lambda: os.setuid(0))
 attempt("setgroups", lambda: os.setgroups([0]))
 attempt("nice", lambda: os.nice(-5))
 attempt("realtime", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
-attempt("all cores", lambda: os.sched_setaffinity(0, range(os.cpu_count())) or
-        sorted(os.sched_getaffinity(0)))
 done = subprocess.run(["/suid-python", "-c", "import os; print(os.geteuid())"],
                       capture_output=True, text=True)
 answers["setuid program"] = done.stdout.strip()
@@ -393,20 +397,22 @@ def test_ways_out_are_closed(box: Box) -> None:
     expected = {
         "mknod of a disk": {"EPERM"},
         "mknod of memory": {"EPERM"},
+        "root of the first process is its own": {"done: True", "EACCES"},
         "/proc/1/mem": {"done: b''", "EACCES"},
         "/proc/1/task/1/mem": {"done: b''", "EACCES"},
         "setuid": {"EPERM"},
         "setgroups": {"EPERM"},
         "nice": {"EPERM", "EACCES"},
         "realtime": {"EPERM"},
-        # Killed by the filter, or by a kernel that has no such calls.
-        "32-bit call": {-signal.SIGSYS, -signal.SIGSEGV, 0},
-        "x32 call": {-signal.SIGSYS, -signal.SIGSEGV, 0},
     }
+    if os.uname().machine == "x86_64":
+        # Killed by the filter, or by a kernel that has no such calls.
+        ended = {-signal.SIGSYS, -signal.SIGSEGV, 0}
+        expected |= {"32-bit call": ended, "x32 call": ended}
     assert {
-        name: answers[name]
+        name: answers.get(name, "not tried")
         for name, allowed in expected.items()
-        if name in answers and answers[name] not in allowed
+        if answers.get(name) not in allowed
     } == {}
 
 

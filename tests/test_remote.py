@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from bots.raw import Stream, connect
+from hostile.http2 import ACK, PREFACE, SETTINGS, frame
+from hostiles import descriptors
 from legs import Played, play, spec
 
 from referee.match import FaultKind, TimeControl
 from referee.players import PlatformStalledError
-from referee.remote import SPARE_CHOICES, Reception, SocketError
+from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 STEADY = ("steady",)
 QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
 IMPATIENT = TimeControl(move_time_ms=250, startup_ms=20_000)
+SILENT_HTTP2 = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=ACK)
+# By itself gRPC waits for two minutes for a connection's first bytes, and for ever for a stream.
+PATIENCE_SECONDS = 40.0
+SPARE_DESCRIPTORS = 4
 
 
 def faults(played: Played) -> list[tuple[FaultKind, int | None, int]]:
@@ -187,14 +199,6 @@ def test_nobody_connects_once_the_bot_is_in(
     door = tmp_path / "referee.sock"
     monkeypatch.setenv("ARENA_ADDRESS", f"unix:{door}")
 
-    def come_in() -> bool:
-        with connect() as channel:
-            stream = Stream(channel)
-            stream.hello()
-            is_welcome = next(iter(stream)).HasField("welcome")
-            stream.close()
-        return is_welcome
-
     with Reception(spec(), 0) as reception, ThreadPoolExecutor(1) as pool:
         reception.listen(door)
         assert door.exists()
@@ -203,6 +207,73 @@ def test_nobody_connects_once_the_bot_is_in(
         assert not door.exists()
         reception.inbox.let_run(0.2)
         assert coming.result()
+
+
+@pytest.mark.parametrize("said", [b"", SILENT_HTTP2], ids=["silent", "speaks HTTP/2 only"])
+def test_connections_that_open_no_stream_are_few_and_are_closed(
+    said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A seat has eight at most, for seconds, and meanwhile another seat's bot comes in."""
+    doors = [tmp_path / f"{seat}.sock" for seat in range(2)]
+    monkeypatch.setenv("ARENA_ADDRESS", f"unix:{doors[1]}")
+    with (
+        Reception(spec(), 0) as reception,
+        ExitStack() as stack,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        for door in doors:
+            reception.listen(door)
+        before = descriptors()
+        held = [stack.enter_context(dial(doors[0])) for _ in range(5 * CONNECTIONS)]
+        for one in held:
+            # Those that are one too many are closed, at any moment.
+            with suppress(OSError):
+                one.sendall(said)
+        coming = pool.submit(come_in)
+        run_until(reception, coming.done)
+        assert coming.result()
+        greeted: set[socket.socket] = set()
+        run_until(reception, lambda: not any(is_open(one, greeted) for one in held))
+        # On a machine that stood still for seconds others may have come after the first.
+        assert CONNECTIONS <= len(greeted) <= 2 * CONNECTIONS
+        assert descriptors() <= before + len(held) + SPARE_DESCRIPTORS
+
+
+def come_in() -> bool:
+    """Say Hello, and tell whether it was welcome."""
+    with connect() as channel:
+        stream = Stream(channel)
+        stream.hello()
+        is_welcome = next(iter(stream)).HasField("welcome")
+        stream.close()
+    return is_welcome
+
+
+def dial(door: Path) -> socket.socket:
+    """Connect, and say nothing."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(str(door))
+    return peer
+
+
+def is_open(peer: socket.socket, greeted: set[socket.socket]) -> bool:
+    """Tell whether the other end still holds a connection; note whom it has sent something."""
+    try:
+        while peer.recv(1 << 16, socket.MSG_DONTWAIT):
+            greeted.add(peer)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def run_until(reception: Reception, holds: Callable[[], bool]) -> None:
+    """Let a reception's loop run until something holds, for less than what gRPC would wait."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < until
+        reception.inbox.let_run(0.05)
 
 
 def test_over_tcp_only_the_token_opens_the_seat(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,9 @@ import socket
 import subprocess
 import sys
 import textwrap
+import time
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -225,14 +227,43 @@ def test_log_is_bounded_and_harmless(box: Box) -> None:
     assert report.log.endswith("\\x1b[31mred\\x07 \ufffd\ufffd \\u202e end\n")
 
 
+@contextmanager
+def listening(folder: SocketFolder) -> Iterator[socket.socket]:
+    """Listen where a seat's bot dials."""
+    with socket.socket(socket.AF_UNIX) as referee:
+        referee.bind(str(folder.socket))
+        folder.socket.chmod(0o666)
+        referee.listen(1)
+        referee.settimeout(SECONDS)
+        yield referee
+
+
 def test_flood_does_not_delay_the_end(box: Box) -> None:
-    """A bot is ended while it prints as fast as it can, also without a newline."""
-    bot = box.start(
-        "import sys\nwhile True: sys.stderr.write('y' * 100000)", limits=Limits(log=MEBI)
-    )
-    await_true(lambda: bot.poll() is None)
+    """A bot that prints as fast as it can, also without a newline, is ended like a silent one."""
+    silent = box.start(SLEEP)
+    began = time.monotonic()
+    silent.finish()
+    usual = time.monotonic() - began
+    code = """
+        import os, socket, sys
+        for _ in range(40):
+            sys.stderr.write("y" * 100_000)
+        with socket.socket(socket.AF_UNIX) as here:
+            here.connect(os.environ["ARENA_ADDRESS"].removeprefix("unix:"))
+        while True:
+            sys.stderr.write("y" * 100_000)
+    """
+    folder = SocketFolder.create(box.owner)
+    box.stack.callback(folder.remove)
+    with listening(folder) as referee:
+        bot = box.sandbox.start(box.request(code, folder, limits=Limits(log=MEBI)))
+        referee.accept()[0].close()
+    began = time.monotonic()
     report = bot.finish()
+    # A stream that nobody reads costs the engine's client all its patience, and more than once.
+    assert time.monotonic() - began < max(SECONDS / 2, 20 * usual)
     assert report.exit is None
+    assert report.log_truncated
     assert len(report.log) <= MEBI + len(TRUNCATED_MARK)
 
 
@@ -245,11 +276,7 @@ def test_bot_reaches_its_referee(box: Box) -> None:
     """The address in the environment leads to the socket in the folder of the seat."""
     folder = SocketFolder.create(box.owner)
     box.stack.callback(folder.remove)
-    with socket.socket(socket.AF_UNIX) as referee:
-        referee.bind(str(folder.socket))
-        folder.socket.chmod(0o666)
-        referee.listen(1)
-        referee.settimeout(SECONDS)
+    with listening(folder) as referee:
         code = """
             import os, socket
             with socket.socket(socket.AF_UNIX) as bot:

@@ -3,6 +3,7 @@
 import os
 import socket
 import struct
+from collections.abc import Iterator
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
@@ -28,6 +29,13 @@ def dial() -> socket.socket:
 def frame(kind: int, payload: bytes = b"", *, flags: int = 0, stream: int = 0) -> bytes:
     """Return one frame."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+def frames(peer: socket.socket) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the frames that come, each as its kind, its flags and what it carries, to the end."""
+    with peer.makefile("rb") as stream:
+        while len(head := stream.read(9)) == 9:
+            yield head[3], head[4], stream.read(int.from_bytes(head[:3], "big"))
 
 
 def fields(pairs: tuple[tuple[str, str], ...] = FIELDS) -> bytes:

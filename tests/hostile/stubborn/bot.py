@@ -38,10 +38,8 @@ def stop() -> None:
 
 def trace() -> None:
     """Take hold of the container's first process, and of this one's parent."""
-    for process in (1, os.getppid()):
-        for request in (16, 0x4206):
-            if libc.ptrace(request, process, 0, 0) == 0:
-                print("traced", process, flush=True)
+    ways = [(request, process) for process in (1, os.getppid()) for request in (16, 0x4206)]
+    print("traced", [way for way in ways if libc.ptrace(*way, 0, 0) == 0], flush=True)
 
 
 def scatter() -> None:

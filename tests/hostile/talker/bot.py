@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
@@ -21,6 +22,8 @@ SECONDS = 8.0
 KEY = 0x42555241
 PORT = 17171
 SHARED = [sys.executable, json.__file__, socket.__file__, os.__file__]
+# A lock of this kind ends when its process closes the file, however often it is open.
+LOCKED = [signal.__file__, contextlib.__file__]
 FOLDERS = ["/tmp", "/dev/shm", "/var/tmp", "/run/lock", "/run/arena", "/var/lock", "/"]
 LIBC = ctypes.CDLL(None, use_errno=True)
 CALLS = {
@@ -115,24 +118,22 @@ def read_file(folder):
         return file.read() == WORD
 
 
-def lock(how):
-    """Hold a lock on every file that both can read."""
-    held = [open(path, "rb") for path in SHARED]
+def lock(how, paths=SHARED):
+    """Hold a lock on files that both can read."""
+    held = [open(path, "rb") for path in paths]
     for file in held:
         how(file)
     return held
 
 
-def is_locked(how):
-    """Tell whether any of the files is locked."""
+def is_flocked():
+    """Tell whether any of the files is locked as `flock` does."""
     for path in SHARED:
         with open(path, "rb") as file:
             try:
-                how(file)
-            except OSError as error:
-                if error.errno in {errno.EAGAIN, errno.EACCES}:
-                    return True
-                raise
+                flock(file)
+            except BlockingIOError:
+                return True
     return False
 
 
@@ -146,9 +147,31 @@ def posix_lock(file):
     fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
+def is_posix_locked():
+    """Ask who would be in the way of a lock for writing, which needs no right to write either."""
+    wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    for path in LOCKED:
+        with open(path, "rb") as file:
+            kind, *_ = struct.unpack("hhqqi4x", fcntl.fcntl(file, fcntl.F_GETLK, wanted))
+            if kind != fcntl.F_UNLCK:
+                return True
+    return False
+
+
 def lease(file):
     """Ask to be told of others who open the file."""
     fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+
+
+def is_held_open():
+    """Ask for a lease that nobody gets of a file which others have open."""
+    for path in SHARED:
+        with open(path, "rb") as file:
+            try:
+                fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            except BlockingIOError:
+                return True
+    return False
 
 
 def read_lock_table():
@@ -300,7 +323,7 @@ SAY = {
     "socket file": lambda: serve(socket.AF_UNIX, TCP, "/tmp/talk.sock"),
     "socket beside the referee's": lambda: serve(socket.AF_UNIX, TCP, "/run/arena/talk.sock"),
     "flock": lambda: lock(flock),
-    "posix lock": lambda: lock(posix_lock),
+    "posix lock": lambda: lock(posix_lock, LOCKED),
     "lease": lambda: lock(lease),
     "opening files": touch,
     "page cache": drop_page,
@@ -321,8 +344,9 @@ HEAR = {
     "abstract socket": lambda: ask(socket.AF_UNIX, "\0talk"),
     "socket file": lambda: ask(socket.AF_UNIX, "/tmp/talk.sock"),
     "socket beside the referee's": lambda: ask(socket.AF_UNIX, "/run/arena/talk.sock"),
-    "flock": lambda: is_locked(flock),
-    "posix lock": lambda: is_locked(posix_lock),
+    "flock": is_flocked,
+    "posix lock": is_posix_locked,
+    "lease": is_held_open,
     "table of locks": read_lock_table,
     "opening files": is_touched,
     "page cache": is_page_there,

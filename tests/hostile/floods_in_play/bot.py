@@ -1,0 +1,92 @@
+"""Plays properly by HTTP/2 of its own, and after each answer floods the connection it plays on."""
+
+import itertools
+import socket
+import struct
+import sys
+import threading
+import time
+from queue import SimpleQueue
+
+import http2
+from http2 import CONTINUATION, DATA, END_HEADERS, HEADERS, PING, RST_STREAM, SETTINGS, frame
+
+from burabot import bot_pb2
+
+AT_ONCE = 5_000
+EMPTY = http2.fields((("x", "y" * 1000),))
+streams = itertools.count(3, 2)
+writing = threading.Lock()
+
+
+def reset() -> bytes:
+    """Return what opens a stream and cancels it at once."""
+    number = next(streams)
+    opened = frame(HEADERS, http2.fields(), flags=END_HEADERS, stream=number)
+    return opened + frame(RST_STREAM, struct.pack(">I", 8), stream=number)
+
+
+FLOODS = {
+    "resets": lambda: b"".join(reset() for _ in range(AT_ONCE)),
+    "pings": lambda: frame(PING, b"12345678") * AT_ONCE,
+    "settings": lambda: frame(SETTINGS) * AT_ONCE,
+    "continuations": lambda: (
+        frame(HEADERS, b"", stream=next(streams))
+        + frame(CONTINUATION, EMPTY, stream=next(streams) - 2) * AT_ONCE
+    ),
+}
+
+
+def send(peer: socket.socket, data: bytes) -> None:
+    """Send frames, none of them inside another's."""
+    with writing:
+        peer.sendall(data)
+
+
+def speak(peer: socket.socket, message: bot_pb2.BotMessage) -> None:
+    """Send a message on the stream."""
+    send(peer, frame(DATA, http2.message(message.SerializeToString()), stream=1))
+
+
+def listen(peer: socket.socket, heard: SimpleQueue[bytes | None]) -> None:
+    """Acknowledge pings, and put the messages of the stream where they are awaited."""
+    data = b""
+    try:
+        for kind, flags, payload in http2.frames(peer):
+            if kind == PING and not flags & http2.ACK:
+                send(peer, frame(PING, payload, flags=http2.ACK))
+            if kind == DATA:
+                data += payload
+            while len(data) >= 5 and len(data) >= 5 + int.from_bytes(data[1:5], "big"):
+                end = 5 + int.from_bytes(data[1:5], "big")
+                heard.put(data[5:end])
+                data = data[end:]
+    except OSError:
+        pass
+    heard.put(None)
+
+
+peer = http2.dial()
+wide = struct.pack(">I", 1 << 30)
+peer.sendall(http2.open_stream() + frame(http2.WINDOW_UPDATE, wide))
+peer.sendall(frame(http2.WINDOW_UPDATE, wide, stream=1))
+speak(peer, bot_pb2.BotMessage(hello=bot_pb2.Hello(name="floods", protocol=1)))
+heard: SimpleQueue[bytes | None] = SimpleQueue()
+threading.Thread(target=listen, args=(peer, heard), daemon=True).start()
+sent, is_over = 0, False
+try:
+    while not is_over and (data := heard.get()) is not None:
+        message = bot_pb2.RefereeMessage.FromString(data)
+        is_over = message.HasField("goodbye")
+        answer = bot_pb2.BotMessage()
+        for turn in message.turns:
+            answer.choices.choices.add(turn=turn.id, action=0)
+        if message.turns:
+            speak(peer, answer)
+            send(peer, FLOODS[sys.argv[1]]())
+            sent += 1
+except OSError as error:
+    print(error.strerror, flush=True)
+print("flooded", sent, "times", flush=True)
+if not is_over:
+    time.sleep(60)
