@@ -17,6 +17,7 @@ from arena.errors import RefusedError
 from arena.formats import ChangeKind, Options
 from arena.infos import Seeding, version_label
 from arena.plan_queries import count_changes, plan_of, results_of
+from arena.rankings import pool_of
 from arena.reasons import ReasonKind
 from arena.seeding import by_rating, ratings_of
 from arena.tables import Bot, BotVersion, Change, Entrant, Match
@@ -56,7 +57,7 @@ class Desk:
         """
         check_reason(reason)
         is_seeded = info.started is None and info.seeding is Seeding.RATING
-        ratings = ratings_of(store, info.rules) if is_seeded else {}
+        ratings = ratings_of(store, pool_of(info)) if is_seeded else {}
         with store.write() as session:
             row = queries.find_tournament(session, info.name)
             if _seen(queries.entrants_of(session, store.home, row)) != _seen(info.entrants):

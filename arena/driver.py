@@ -168,7 +168,7 @@ class Driver:
         """
         ledger.mark_started(self._store, self._info.id)
         self._seed = queries.deck_seed(self._store, self._info.id)
-        if planning.is_endless(self._store, self._info):
+        if planning.is_endless(self._info):
             # Who waits for a match without end waits for ever; there are enough others.
             self._given_up = MatchState.CANCELLED
         self._plan()

@@ -25,7 +25,7 @@ def check_equal_games(name: str, plan: Plan) -> None:
     Raises:
         RefusedError: Somebody would play more often than another, or there is no end.
     """
-    if formats.expected_matches(name, plan) is None:
+    if formats.find_format(name).is_endless:
         raise RefusedError(
             f"{name} has no end, and in finals everybody plays equally many games",
             "choose round-robin for finals",

@@ -8,7 +8,6 @@ transaction, attempt and owner still hold; a late result changes nothing and is 
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -20,10 +19,11 @@ from arena.damage import row_of
 from arena.formats import PLACEMENT, ChangeKind, check
 from arena.infos import AttemptState, MatchState
 from arena.plan_queries import count_changes, plan_of
+from arena.stored_texts import decks_text, numbers_text, read_numbers, totals_text
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
     from fractions import Fraction
 
     from sqlalchemy import ColumnElement
@@ -155,7 +155,7 @@ def add_pairings(session: Session, row: Tournament, schedule: Schedule) -> int:
             tournament_id=cast("int", row.id),
             number=pairing.number,
             round=pairing.round,
-            seats=" ".join(map(str, pairing.seats)),
+            seats=numbers_text(pairing.seats),
             stage=pairing.stage,
         )
         for pairing in schedule.pairings
@@ -386,11 +386,13 @@ def cancel(session: Session, tournament_id: int, positions: Collection[int] | No
 
     What is being played may end, and counts.
     """
-    waiting = [MatchState.PLANNED, MatchState.INCOMPLETE]
+    unplayed = [MatchState.PLANNED, MatchState.INCOMPLETE]
     found = [
         match
         for match in session.exec(
-            select(Match).where(Match.tournament_id == tournament_id, col(Match.state).in_(waiting))
+            select(Match).where(
+                Match.tournament_id == tournament_id, col(Match.state).in_(unplayed)
+            )
         )
         if positions is None or not seats_of(match).isdisjoint(positions)
     ]
@@ -411,7 +413,7 @@ def seats_of(match: Match) -> frozenset[int]:
 
 def _seats(match: Match) -> tuple[int, ...]:
     with row_of("match", match.id, f"match {match.number}"):
-        return tuple(map(int, match.seats.split()))
+        return read_numbers(match.seats)
 
 
 def _freed(session: Session, match: Match) -> MatchState:
@@ -497,23 +499,13 @@ def _result_row(lease: Lease, result: StoredResult, now: int) -> Result:
         attempt=lease.attempt,
         recorded=now,
         decks=decks_text(result.decks),
-        sides=" ".join(map(str, result.sides)),
+        sides=numbers_text(result.sides),
         totals=totals_text(result.totals),
         conditions=result.conditions,
         milliseconds=result.milliseconds,
         record=result.record,
         record_sha256=result.record_sha256,
     )
-
-
-def decks_text(decks: Sequence[Sequence[Sequence[Fraction]]]) -> str:
-    """Return the scores of a match as they are stored."""
-    return json.dumps([[[str(score) for score in leg] for leg in deck] for deck in decks])
-
-
-def totals_text(totals: Sequence[Fraction]) -> str:
-    """Return the totals of a match as they are stored."""
-    return json.dumps([str(total) for total in totals])
 
 
 def _fault_row(lease: Lease, fault: StoredFault) -> FaultRow:

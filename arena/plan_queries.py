@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import func
@@ -15,6 +14,7 @@ from arena.errors import DamagedError
 from arena.formats import Change as PlannedChange
 from arena.formats import ChangeKind, Options, Partners, Plan
 from arena.infos import MatchState
+from arena.stored_texts import read_totals
 from arena.tables import Change, Entrant, Match, Result, Tournament
 from referee.rules import Rules
 
@@ -97,7 +97,7 @@ def _totals(tournament: str, match: Match, stored: str | None) -> Totals | None:
             raise DamagedError(label, "result", match.id, "it is not there")
         return None
     with row_of("result", match.id, label):
-        return tuple(map(Fraction, json.loads(stored)))
+        return read_totals(stored)
 
 
 def count_changes(session: Session, tournament: int) -> int:

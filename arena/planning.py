@@ -97,10 +97,9 @@ def may_grow(info: TournamentInfo) -> bool:
     return not info.complete and formats.find_format(info.format).can_grow
 
 
-def is_endless(store: Store, info: TournamentInfo) -> bool:
-    """Tell whether only the organiser can end a tournament that can be played as it stands."""
-    plan = queries.format_plan(store, info.id)
-    return formats.expected_matches(info.format, plan) is None
+def is_endless(info: TournamentInfo) -> bool:
+    """Tell whether only the organiser can end a tournament, however many are in."""
+    return formats.find_format(info.format).is_endless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,7 @@ from arena.owners import lives
 from arena.plan_queries import count_changes, plan_of, results_of
 from arena.reasons import ReasonKind
 from arena.statistics.stats import PlayedMatch
+from arena.stored_texts import read_decks, read_numbers, read_totals
 from arena.tables import (
     Attempt,
     Bot,
@@ -54,11 +55,9 @@ from arena.tables import (
 from referee.players import FaultKind
 from referee.results import TimeControl
 from referee.rules import Rules
-from referee.score_text import read_score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
     from pathlib import Path
 
     from sqlmodel import Session
@@ -110,7 +109,7 @@ def tournaments(store: Store) -> tuple[TournamentInfo, ...]:
     """Return all tournaments, oldest first."""
     with store.read() as session:
         rows = session.exec(select(Tournament).order_by(col(Tournament.id))).all()
-        return tuple(_readable_info(session, store, row) for row in rows)
+        return tuple(info_of(session, store, row) for row in rows)
 
 
 def tournament(store: Store, name: str) -> TournamentInfo:
@@ -120,10 +119,15 @@ def tournament(store: Store, name: str) -> TournamentInfo:
         NotFoundError: No tournament has this name.
     """
     with store.read() as session:
-        return _readable_info(session, store, _find_tournament(session, name))
+        return info_of(session, store, find_tournament(session, name))
 
 
-def _readable_info(session: Session, store: Store, row: Tournament) -> TournamentInfo:
+def info_of(session: Session, store: Store, row: Tournament) -> TournamentInfo:
+    """Return a tournament as the transaction sees it.
+
+    Raises:
+        DamagedError: What is stored of it makes no sense.
+    """
     with row_of("tournament", row.id, row.name):
         return _tournament_info(session, store, row)
 
@@ -141,7 +145,7 @@ def history(store: Store, tournament: str) -> tuple[ChangeInfo, ...]:
         NotFoundError: No tournament has this name.
     """
     with store.read() as session:
-        row = _find_tournament(session, tournament)
+        row = find_tournament(session, tournament)
         changes = session.exec(
             select(Change, Bot.name, BotVersion.number)
             .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
@@ -234,8 +238,8 @@ def matches(store: Store, tournament: str, *, entrant: str | None = None) -> tup
         NotFoundError: No tournament has this name.
     """
     with store.read() as session:
-        row = _find_tournament(session, tournament)
-        infos = _match_infos(session, store.home, row)
+        row = find_tournament(session, tournament)
+        infos = matches_of(session, store.home, row)
     if entrant is None:
         return infos
     return tuple(info for info in infos if any(_is_named(name, entrant) for name in info.entrants))
@@ -248,7 +252,7 @@ def match(store: Store, tournament: str, number: int) -> MatchDetails:
         NotFoundError: There is no such tournament, or no such match in it.
     """
     with store.read() as session:
-        row = _find_tournament(session, tournament)
+        row = find_tournament(session, tournament)
         info = _one_match(session, store.home, row, number)
         return _match_details(session, store.home, row, info)
 
@@ -260,36 +264,66 @@ def match_info(store: Store, tournament: str, number: int) -> MatchInfo:
         NotFoundError: There is no such tournament, or no such match in it.
     """
     with store.read() as session:
-        return _one_match(session, store.home, _find_tournament(session, tournament), number)
+        return _one_match(session, store.home, find_tournament(session, tournament), number)
 
 
 def find_tournament(session: Session, name: str) -> Tournament:
-    """Return the row of a tournament, for those who change it.
+    """Return the row of a tournament.
 
     Raises:
         NotFoundError: No tournament has this name.
     """
-    return _find_tournament(session, name)
+    found = session.exec(select(Tournament).where(Tournament.folded == name.casefold())).first()
+    if found is None:
+        known = session.exec(select(Tournament.name)).all()
+        raise NotFoundError(
+            f"there is no tournament {name!r}",
+            with_near("arena tournament list shows those there are", name, known),
+        )
+    return found
 
 
-def played_matches(store: Store, tournament: str) -> tuple[PlayedMatch, ...]:
+def played_matches(
+    store: Store, tournament: str, *, until: int | None = None
+) -> tuple[PlayedMatch, ...]:
     """Return the finished matches in schedule order, as statistics and ratings take them.
+
+    Args:
+        store: The arena's database.
+        tournament: Its name.
+        until: Leave out what was recorded later, in milliseconds since 1970.
 
     Raises:
         NotFoundError: No tournament has this name.
         DamagedError: What is stored of a match makes no sense.
     """
     with store.read() as session:
-        row = _find_tournament(session, tournament)
-        names = [entrant.name for entrant in entrants_of(session, store.home, row)]
-        faults = _faults_by_match(session, row)
-        rows = session.exec(
-            select(Match, Result)
-            .join(Result, col(Result.match_id) == Match.id)
-            .where(Match.tournament_id == row.id)
-            .order_by(col(Match.number))
-        ).all()
-    return tuple(_played_match(row.name, match, result, names, faults) for match, result in rows)
+        row = find_tournament(session, tournament)
+        return played_of(session, store.home, row, until=until)
+
+
+def played_of(
+    session: Session, home: Home, row: Tournament, *, until: int | None = None
+) -> tuple[PlayedMatch, ...]:
+    """Return the finished matches as the transaction sees them; see `played_matches`.
+
+    Raises:
+        DamagedError: What is stored of a match makes no sense.
+    """
+    names = [entrant.name for entrant in entrants_of(session, home, row)]
+    faults = _faults_by_match(session, row)
+    query = (
+        select(Match, Result)
+        .join(Result, col(Result.match_id) == Match.id)
+        .where(Match.tournament_id == row.id)
+        .order_by(col(Match.number))
+    )
+    if until is not None:
+        query = query.where(Result.recorded <= until)
+    return tuple(
+        _played_match(row.name, match, result, names, faults)
+        for match, result in session.exec(query)
+    )
 
 
 def _played_match(
@@ -309,8 +343,8 @@ def _played_match(
         return PlayedMatch(
             number=match.number,
             entrants=entrants,
-            decks=tuple(tuple(map(_fractions, deck)) for deck in json.loads(result.decks)),
-            sides=_integers(result.sides),
+            decks=read_decks(result.decks),
+            sides=read_numbers(result.sides),
             faults=tuple(committed),
         )
 
@@ -320,7 +354,7 @@ def _seated(
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Return who sits where in the first leg: places in the schedule, and names."""
     with row_of("match", match.id, label):
-        seats = _integers(match.seats)
+        seats = read_numbers(match.seats)
         return seats, tuple(names[position] for position in seats)
 
 
@@ -362,17 +396,6 @@ def _find_bot(session: Session, name: str) -> Bot:
         raise NotFoundError(
             f"there is no bot {name!r}",
             with_near("arena bot list shows those there are", name, known),
-        )
-    return found
-
-
-def _find_tournament(session: Session, name: str) -> Tournament:
-    found = session.exec(select(Tournament).where(Tournament.folded == name.casefold())).first()
-    if found is None:
-        known = session.exec(select(Tournament.name)).all()
-        raise NotFoundError(
-            f"there is no tournament {name!r}",
-            with_near("arena tournament list shows those there are", name, known),
         )
     return found
 
@@ -537,7 +560,7 @@ def _comings_and_goings(
 
 
 def _one_match(session: Session, home: Home, row: Tournament, number: int) -> MatchInfo:
-    infos = _match_infos(session, home, row, number=number)
+    infos = matches_of(session, home, row, number=number)
     if not infos:
         raise NotFoundError(
             f"tournament {row.name} has no match {number}",
@@ -546,9 +569,14 @@ def _one_match(session: Session, home: Home, row: Tournament, number: int) -> Ma
     return infos[0]
 
 
-def _match_infos(
+def matches_of(
     session: Session, home: Home, row: Tournament, *, number: int | None = None
 ) -> tuple[MatchInfo, ...]:
+    """Return a tournament's matches in schedule order as the transaction sees them, or only one.
+
+    Raises:
+        DamagedError: What is stored of a match makes no sense.
+    """
     names = [entrant.name for entrant in entrants_of(session, home, row)]
     with row_of("tournament", row.id, row.name):
         sides = sides_of(Rules.from_dict(json.loads(row.rules)), row.seats)
@@ -588,7 +616,7 @@ def _match_info(  # noqa: PLR0917 - rows that were read together
             state=MatchState(match.state),
             attempt=match.attempt,
             reason=match.reason,
-            scores=_fractions(json.loads(result.totals)) if result else None,
+            scores=read_totals(result.totals) if result else None,
             faults=faults,
             conditions=result.conditions if result else "",
             record=_under(home, result.record) if result else None,
@@ -675,14 +703,6 @@ def _same(row: FaultRow | Report, kind: type[FaultInfo | ReportInfo], *, after: 
 
 def _under(home: Home, path: str) -> Path | None:
     return home.path / path if path else None
-
-
-def _integers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split()))
-
-
-def _fractions(texts: Sequence[str]) -> tuple[Fraction, ...]:
-    return tuple(map(read_score, texts))
 
 
 def _time(milliseconds: int) -> datetime:

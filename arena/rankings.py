@@ -9,7 +9,6 @@ from arena import queries
 from arena.formats import Partners
 from arena.pools import Pool, rating_of
 from arena.ratings import changes, fold
-from arena.results_queries import recorded_times
 from arena.standings import left_of_teams, standings
 from arena.statistics.stats import by_pairs, pair_label
 
@@ -177,11 +176,9 @@ def _ranking(
     entrants: dict[str, None] = {}
     for info in infos:
         entrants |= dict.fromkeys(entrant.name for entrant in info.entrants)
-        recorded = recorded_times(store, info.id)
-        for match in queries.played_matches(store, info.name):
-            if until is None or recorded[match.number] <= until:
-                names.append(f"{info.name}/{match.number}")
-                matches.append(replace(match, number=len(matches)))
+        for match in queries.played_matches(store, info.name, until=until):
+            names.append(f"{info.name}/{match.number}")
+            matches.append(replace(match, number=len(matches)))
     rating, system = rating_of(store.home, pool, wish)
     return Ranking(
         pool=pool,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from arena import queries
 from arena.formats import sides_of
 from arena.infos import SHA256, MatchState
-from arena.ledger import StoredFault, decks_text, totals_text
+from arena.ledger import StoredFault
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.recorded import deck_scores, read_recorded
 from arena.recovery import attempt_folder
@@ -27,6 +27,7 @@ from arena.results_queries import (
     without_result,
 )
 from arena.statistics.cross_table import cross_table
+from arena.stored_texts import decks_text, numbers_text, totals_text
 from referee.record import RecordError, read_record
 from referee.shuffle import commitment
 
@@ -273,7 +274,7 @@ def _values(record: Record, row: ResultRow, sides: Sequence[int]) -> ResultValue
     return ResultValues(
         decks=decks_text(deck_scores(record)),
         totals=totals_text(record.totals),
-        sides=" ".join(map(str, sides)),
+        sides=numbers_text(sides),
         faults=tuple(
             StoredFault(
                 leg=offence.leg,

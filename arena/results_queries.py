@@ -9,6 +9,7 @@ from sqlmodel import col, select
 
 from arena.infos import MatchState
 from arena.ledger import StoredFault
+from arena.stored_texts import read_numbers
 from arena.tables import Attempt, FaultRow, Match, Result
 
 if TYPE_CHECKING:
@@ -64,17 +65,6 @@ class ResultRow:
     state: str
     values: ResultValues
     broken_times: tuple[tuple[str, object], ...] = ()
-
-
-def recorded_times(store: Store, tournament_id: int) -> dict[int, int]:
-    """Return when each finished match was recorded, in milliseconds since 1970, by number."""
-    with store.read() as session:
-        rows = session.exec(
-            select(Match.number, Result.recorded)
-            .join(Result, col(Result.match_id) == Match.id)
-            .where(Match.tournament_id == tournament_id)
-        ).all()
-    return dict(rows)
 
 
 def without_result(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:
@@ -226,8 +216,8 @@ def _put_faults_right(session: Session, row: ResultRow, values: ResultValues) ->
 def _seats(text: str) -> tuple[int, ...]:
     """Return the positions in a text; of one that is damaged nobody's."""
     try:
-        return tuple(map(int, text.split()))
-    except ValueError:
+        return read_numbers(text)
+    except (ValueError, TypeError):
         return ()
 
 

@@ -113,7 +113,7 @@ def stop(store: Store, name: str, reason: str) -> TournamentInfo:
     info = queries.tournament(store, name)
     if info.is_over:
         raise RefusedError(f"{info.name} is over already")
-    if not planning.is_endless(store, info):
+    if not planning.is_endless(info):
         raise RefusedError(
             f"{info.name} is a {info.format}, which ends by itself",
             "Ctrl-C pauses its run; arena tournament withdraw takes an entrant out",

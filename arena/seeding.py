@@ -14,24 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from arena.infos import BotVersionInfo
+    from arena.pools import Pool
     from arena.store import Store
-    from referee.rules import Rules
 
 
-def ratings_of(store: Store, rules: Rules) -> dict[str, float]:
-    """Return the rating of every bot that played this game, by "name@version"."""
+def ratings_of(store: Store, pool: Pool) -> dict[str, float]:
+    """Return the rating of every bot that played the game of a pool, by "name@version".
+
+    The game may have been played by other numbers of bots and in other match formats, too, which
+    are other pools. Of a bot that is in several the rating in the pool itself is taken, else that
+    in the one in which it played most, of equals that in the newest.
+    """
     infos = queries.tournaments(store)
-    pools = {
-        (info.seats, info.match_format): pool_of(info)
-        for info in infos
-        if is_same_game(info.rules, rules)
-    }
-    return {
-        row.entrant: row.rating.shown
-        for pool in pools.values()
-        for row in pool_ranking(store, pool).table()
-        if row.rating is not None and row.rating.games
-    }
+    pools = dict.fromkeys(pool_of(info) for info in infos if is_same_game(info.rules, pool.rules))
+    found: dict[str, tuple[bool, int, float]] = {}
+    for other in pools:
+        for row in pool_ranking(store, other).table():
+            if row.rating is None or not row.rating.games:
+                continue
+            weight = (other == pool, row.rating.games)
+            if weight >= found.get(row.entrant, (False, 0))[:2]:
+                found[row.entrant] = (*weight, row.rating.shown)
+    return {entrant: shown for entrant, (_, _, shown) in found.items()}
 
 
 def by_rating(entries: Sequence[Entry], ratings: Mapping[str, float]) -> list[Entry]:

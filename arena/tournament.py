@@ -20,6 +20,7 @@ from arena.errors import RefusedError
 from arena.formats import Options, Plan, Schedule, check, find_format, schedule
 from arena.infos import Seeding, TournamentState
 from arena.owners import ownership
+from arena.pools import Pool
 from arena.recovery import alone, recover, sweep
 from arena.rulebook import check_seats
 from arena.runner import attempt
@@ -62,13 +63,8 @@ SERIES_TABLES = 32
 
 INTERRUPTED = 130
 
-GAUNTLET = "gauntlet"
-
 LIKELY_FIELDS = (24, 8, 6)
 """Numbers of entrants of which every format that fits the game can hold one."""
-
-SEEDED = frozenset({"swiss", "single-elimination", "double-elimination", "groups"})
-"""Formats in which the order of the entrants decides who meets whom first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +205,8 @@ def draft(
     challenger = _challenger(options, listed)
     seeding = options.seeding or _usual_seeding(options.format)
     if seeding is Seeding.RATING:
-        listed = by_rating(listed, ratings_of(store, rules))
+        pool = Pool(rules=rules, seats=options.seats, match_format=options.match_format)
+        listed = by_rating(listed, ratings_of(store, pool))
     tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
     secret = options.seed or new_seed()
     _check_match(options, rules, tables, secret)
@@ -320,7 +317,7 @@ def _refuse_for_any_number(checked: Callable[[int], Plan]) -> None:
 
 
 def _usual_seeding(name: str) -> Seeding:
-    return Seeding.RATING if name in SEEDED else Seeding.GIVEN
+    return Seeding.RATING if find_format(name).is_seeded else Seeding.GIVEN
 
 
 def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[str, ...] | None:
@@ -331,8 +328,8 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
     """
     entered = units(listed)
     if options.challenger is None:
-        is_first = options.format == GAUNTLET and entered
-        return entered[0] if is_first else None
+        has_challenger = find_format(options.format).has_challenger
+        return entered[0] if has_challenger and entered else None
     for unit in entered:
         bare = [label.partition("@")[0] for label in unit]
         if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:

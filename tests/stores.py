@@ -3,10 +3,13 @@
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 
+import pytest
 from sqlalchemy import Engine, event
+from sqlmodel import Session
 
 from arena.formats import Pairing, Schedule
 from arena.home import Home
@@ -41,6 +44,24 @@ def open_and_die(home: Home, statements: int) -> None:
     """Open a database, and so bring it up to date, but die before so many statements."""
     die_before(statements)
     Store.open(home).close()
+
+
+def after_every_read(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Let something happen to the database as soon as a reading transaction has ended."""
+    read = Store.read
+    acting = False
+
+    @contextmanager
+    def busy(store: Store) -> Iterator[Session]:
+        nonlocal acting
+        with read(store) as session:
+            yield session
+        if not acting:
+            acting = True
+            act()
+            acting = False
+
+    monkeypatch.setattr(Store, "read", busy)
 
 
 class Hours:

@@ -40,7 +40,7 @@ from arena.jobs import Voided
 from arena.publishing.audit import audit
 from arena.publishing.documents import Published, documents
 from arena.publishing.export import export
-from arena.publishing.manifest import MANIFEST, json_bytes
+from arena.publishing.manifest import MANIFEST, Sum, json_bytes, sum_of
 from arena.publishing.published import (
     PublishedAttempt,
     PublishedFault,
@@ -49,6 +49,7 @@ from arena.publishing.published import (
     PublishedUsage,
     SecondTournament,
 )
+from arena.publishing.retelling import check_documents
 from arena.publishing.trust import spans
 from arena.recorded import read_recorded
 from arena.tournament import StopFlag
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from arena.jobs import MatchDescription, Outcome
     from arena.publishing.audit import Audit, Difference
     from arena.publishing.export import Exported
+    from arena.publishing.folder import Folder
     from arena.recorded import RecordedTimes
     from arena.store import Store
 
@@ -150,6 +152,67 @@ def test_what_was_published_elsewhere_is_compared(honest: Path) -> None:
     assert (wrong_head.file, wrong_head.expected) == (MANIFEST, "0" * 64)
     wrong = difference(audit(honest, committed=commitment(OTHER_SEED)))
     assert (wrong.file, wrong.place) == ("tournament.json", "commitment, as it was published")
+
+
+def test_what_was_checked_is_told_without_reading_it_again(
+    forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is changed when the check has ended does not change what that came to."""
+
+    def then_change(folder: Folder, published: Published) -> None:
+        check_documents(folder, published)
+        forgery.path("tournament.json").write_text("{}")
+
+    monkeypatch.setattr("arena.publishing.audit.check_documents", then_change)
+    found = audit(forgery.folder)
+
+    assert found.ok
+    assert found.unproved
+
+
+def test_manifest_of_any_length_is_not_read(forgery: Forgery) -> None:
+    """A sparse file of 20 GB takes no room on a disk, but would fill the memory."""
+    os.truncate(forgery.path(MANIFEST), 20 << 30)
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.place) == (MANIFEST, "size")
+    assert (found.expected, found.found) == ("268435456 bytes at most", "21474836480")
+
+
+def test_document_of_any_length_is_not_read(
+    forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest that lists its length is by the same hand, and so no reason to read it all."""
+    size = forgery.path("tournament.json").stat().st_size
+    monkeypatch.setattr("arena.publishing.folder.MOST_DOCUMENT_BYTES", size - 1)
+
+    found = check_named(forgery, "tournament.json", "size")
+
+    assert (found.expected, found.found) == (f"{size - 1} bytes at most", str(size))
+
+
+def test_file_that_is_longer_than_listed_is_not_hashed(
+    forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its length is told at once, however long it is."""
+    hashed: list[Path] = []
+
+    def noted(path: Path) -> Sum:
+        hashed.append(path)
+        return sum_of(path)
+
+    monkeypatch.setattr("arena.publishing.folder.sum_of", noted)
+    path = forgery.path(FIRST)
+    size = path.stat().st_size
+    os.truncate(path, size + 1)
+
+    found = difference(audit(forgery.folder))
+
+    assert (found.file, found.place) == (FIRST, "size")
+    assert (found.expected, found.found) == (str(size), str(size + 1))
+    assert hashed
+    assert path not in hashed
 
 
 def test_several_processes_find_the_same(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import stores
 from exports import SEED, exported, halt, make_store, make_tournament, run
 from sqlmodel import select
 
-from arena import planning, queries, roster
+from arena import ledger, planning, queries, roster
 from arena.cli import main
 from arena.errors import MachineError, NotFoundError, RefusedError
-from arena.formats import FORMATS
+from arena.formats import FORMATS, Pairing, Schedule
 from arena.home import HOME_VARIABLE
 from arena.publishing.audit import audit
 from arena.publishing.export import export
@@ -391,6 +393,24 @@ def test_unfinished_export_holds_as_far_as_it_goes(halted: Store, tmp_path: Path
     assert any("not revealed yet" in line for line in found.unproved)
 
 
+def test_busy_tournament_is_exported_as_of_one_moment(
+    halted: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matches that come while it is read keep nobody waiting and are not in it."""
+    numbers = itertools.count(4)
+
+    def grow() -> None:
+        number = next(numbers)
+        assert number < 100
+        ledger.plan(halted, 1, Schedule((Pairing(number, 1, (0, 1)),)))
+
+    stores.after_every_read(monkeypatch, grow)
+    folder = export(halted, "cup", tmp_path / "out", unfinished=True).folder
+
+    assert audit(folder).difference is None
+    assert [each["match"] for each in document(folder, "schedule.json")["pairings"]] == [1, 2, 3]
+
+
 @pytest.mark.parametrize("bots", [(), ("anna",)], ids=["nobody", "one"])
 def test_tournament_without_a_match_holds(tmp_path: Path, bots: tuple[str, ...]) -> None:
     """A tournament that waits for entrants can be exported and checked as it is."""
@@ -399,6 +419,21 @@ def test_tournament_without_a_match_holds(tmp_path: Path, bots: tuple[str, ...])
         folder = export(store, "cup", tmp_path / "out", unfinished=True).folder
 
     assert audit(folder).difference is None
+
+
+@pytest.mark.parametrize("bots", [(), ("anna",)], ids=["nobody", "one"])
+def test_ladder_that_too_few_entered_holds_when_it_is_stopped(
+    tmp_path: Path, bots: tuple[str, ...]
+) -> None:
+    """Its seed is revealed and nothing follows from it: no match, no order."""
+    with make_store(tmp_path) as store:
+        make_tournament(store, bots=bots, is_open=True, format="ladder")
+        roster.stop(store, "cup", "nobody came")
+        folder = export(store, "cup", tmp_path / "out").folder
+
+    assert audit(folder).difference is None
+    assert document(folder, "schedule.json")["pairings"] == []
+    assert document(folder, "standings.json")["format_order"] == []
 
 
 # ------------------------------------------------------------------------------------ what can fail

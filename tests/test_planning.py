@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from cups import SEED, Script, options, run, submit
+from cups import SEED, Script, options, play, run, submit
 from sqlmodel import select
+from stores import result
 
 from arena import forecast, ledger, planning, queries, roster, tournament
 from arena.entropy import StringState, digest_of
 from arena.errors import RefusedError
 from arena.finals import finals_options
 from arena.formats import FORMATS
+from arena.formats.gauntlet import Gauntlet
 from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
+from arena.jobs import MatchDescription, Outcome, Played
 from arena.store import Store
 from arena.tables import Result
 from referee.shuffle import mixed_seed
+from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 NAMES = ("anna", "boris", "clara", "dora")
+BURA = find_variant("bura")
 SEATS = {"pods": 3}
 """Formats that are not for matches of two."""
 
@@ -123,10 +129,72 @@ def test_entrants_are_seeded_by_what_they_did_in_the_same_game(
     assert [entry.bot.label for entry in made.entries] == ["anna@1", "boris@2", "clara@1", "dora@1"]
 
 
+def test_the_game_by_other_rules_of_the_match_makes_nobody_unrated(store: Store) -> None:
+    """It is another pool; who is in that alone is rated by it."""
+    rules = BURA.replace(match_format="penalty")
+    tournament.create(store, options("clara", "boris", name="first"))
+    run(store, name="first")
+    tournament.create(store, options("boris", "anna", name="second", rules=rules))
+    run(store, name="second")
+
+    made = tournament.draft(
+        store, options("dora", "clara", "boris", "anna", seeding=Seeding.RATING)
+    )
+
+    assert [entry.bot.label for entry in made.entries] == ["boris@1", "anna@1", "clara@1", "dora@1"]
+
+
+def test_rating_in_the_pool_itself_goes_first(store: Store) -> None:
+    """What was played in another match format counts for those who are in no nearer pool."""
+    rules = BURA.replace(match_format="penalty")
+    tournament.create(store, options("anna", "boris", name="first"))
+    run(store, name="first")
+    tournament.create(store, options("anna", "boris", name="second", rules=rules, rounds=3))
+    run(store, name="second", play=reversed_play)
+
+    for pool, expected in ((BURA, "anna@1"), (rules, "boris@1")):
+        asked = options("anna", "boris", rules=pool, seeding=Seeding.RATING)
+        assert tournament.draft(store, asked).entries[0].bot.label == expected
+
+
+def reversed_play(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
+    """Let who is later in the alphabet win."""
+    played = play(job, beat)
+    assert isinstance(played, Played)
+    totals = tuple(-total for total in played.result.totals)
+    return replace(played, result=result(scores=tuple(map(int, totals))))
+
+
 def test_only_formats_whose_first_round_needs_it_are_seeded(store: Store) -> None:
     """A round robin keeps the order in which its entrants were named."""
     for name, expected in {"round-robin": Seeding.GIVEN, "swiss": Seeding.RATING}.items():
         assert tournament.draft(store, options(*NAMES, format=name)).row.seeding is expected
+
+
+def test_formats_say_themselves_what_they_need(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format that is added to the registry is seeded, has a challenger and ends as it says."""
+    added = Added()
+    monkeypatch.setitem(FORMATS, added.name, added)
+
+    made = tournament.draft(store, options("boris", "anna", format=added.name))
+    assert made.row.seeding is Seeding.RATING
+    assert made.row.options == '{"challenger": 0}'
+
+    tournament.create(store, options("boris", "anna", format=added.name))
+    ledger.mark_started(store, 1)
+    with pytest.raises(RefusedError, match="boris@1 is the challenger"):
+        roster.withdraw(store, "cup", "boris", "ill")
+    assert roster.stop(store, "cup", "enough").is_over
+
+
+class Added(Gauntlet):
+    """A gauntlet of the organiser's own."""
+
+    name = "added"
+    is_seeded = True
+    is_endless = True
 
 
 def test_late_name_before_the_start_is_seeded_too(store: Store) -> None:

@@ -123,6 +123,21 @@ def test_results_recorded_later_do_not_count(store: Store, hours: stores.Hours) 
     assert tournament_ranking(store, "cup", until=0).names == ()
 
 
+def test_result_that_is_recorded_meanwhile_does_no_harm(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Matches and times are read at one moment, so that a run beside it can go on."""
+    number = stores.add_tournament(store, matches=20, name="cup")
+
+    def finish() -> None:
+        assert ledger.finish(store, stores.lease(store, number), stores.result(), [])
+
+    finish()
+    stores.after_every_read(monkeypatch, finish)
+
+    assert "cup/1" in tournament_ranking(store, "cup", until=store.now()).names
+
+
 def test_pools_use_their_settings(store: Store) -> None:
     """The parameters of ratings.toml are those that the table is folded with."""
     played(store, "cup", 1, 1, -1)

@@ -512,6 +512,15 @@ def test_nothing_brings_back_a_ladder_that_was_stopped_before_its_start(store: S
     assert ledger.claim(store, 1, OWNER, hard_seconds=60) is None
 
 
+@pytest.mark.parametrize("names", [(), ("anna",)], ids=["nobody", "one"])
+def test_ladder_that_too_few_entered_is_stopped(store: Store, names: tuple[str, ...]) -> None:
+    """What nobody comes to can be ended like any other, and shows no order."""
+    tournament.create(store, options(*names, format="ladder", is_open=True))
+    info = roster.stop(store, "cup", "nobody came")
+    assert (info.state, info.stop_reason) == (TournamentState.FINISHED, "nobody came")
+    assert planning.table(store, info) == ()
+
+
 def test_reason_is_text(store: Store) -> None:
     """What is not in UTF-8 could be neither stored nor shown."""
     tournament.create(store, options(*NAMES))

@@ -292,6 +292,19 @@ def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
         assert queries.bots(store) == ()
 
 
+def test_reading_transaction_sees_one_state(either_home: Home) -> None:
+    """What is stored while it is open it never sees, however much it has read by then."""
+    with Store.open(either_home) as store:
+        number = add_tournament(store, matches=1)
+        with store.read() as session:
+            assert (
+                queries.info_of(session, store, queries.find_tournament(session, "cup")).done == 0
+            )
+            finish(store, lease(store, number), result(), [])
+            assert session.exec(select(Result)).all() == []
+        assert queries.tournament(store, "cup").done == 1
+
+
 def test_writers_wait_for_each_other(either_home: Home) -> None:
     """A writer waits while another holds the database for a moment."""
     with Store.open(either_home) as store:

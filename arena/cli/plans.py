@@ -16,7 +16,7 @@ from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import against, count, seconds
 from arena.contributions import waiting
 from arena.entries import CONTAINER
-from arena.formats import sides_of
+from arena.formats import find_format, sides_of
 from arena.infos import MatchState
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ PAIRING_COLUMNS = (
 )
 HOUR = 3600
 DEPENDS = "what follows depends on the results, or on who enters"
-EVERY_GROUP, DUEL = "round-robin", 2
+DUEL = 2
 SHOWN_PAIRINGS = 100
 """How many pairings of a draft are printed; --json has them all."""
 
@@ -215,8 +215,9 @@ def print_draft(
     more = len(made.schedule.pairings) - SHOWN_PAIRINGS
     if more > 0:
         app.output.status(f"and {count(more, 'match', 'matches')} more; --json lists all")
-        if made.row.format == EVERY_GROUP and made.row.seats > DUEL:
-            app.output.status("fewer matches with as many seats: --format pods")
+        fewer = find_format(made.row.format).fewer
+        if fewer and made.row.seats > DUEL:
+            app.output.status(f"fewer matches with as many seats: --format {fewer}")
     _print_byes(app, made.schedule.byes, names)
     if not made.schedule.complete:
         app.output.status(DEPENDS)

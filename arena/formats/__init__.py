@@ -100,7 +100,7 @@ def challenger(name: str, plan: Plan) -> int | None:
         RefusedError: It cannot hold the plan.
     """
     check(name, plan)
-    return gauntlet.challenger(_for_format(plan)) if name == gauntlet.name else None
+    return find_format(name).challenger(_for_format(plan))
 
 
 def schedule(name: str, plan: Plan, results: Results) -> Schedule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.formats.base import Schedule
+from arena.formats.base import Format, Schedule
 from arena.formats.points import ranked_by_share, tally
 
 if TYPE_CHECKING:
@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from arena.formats.base import Pairing, Place, Plan, Results
 
 
-class AtOnce:
+class AtOnce(Format):
     """Gives all pairings before the first result; late entries append what they missed."""
-
-    can_grow = False
 
     def pairings(self, plan: Plan) -> Iterator[Pairing]:
         """Give all pairings, those of late entries last."""

@@ -231,12 +231,21 @@ class Format(Protocol):
         explanation: A paragraph: who meets whom, byes, ties, what the number of rounds means, how
             late entries and withdrawals are treated.
         can_grow: Whether results can make it more matches than expected, by replays.
+        is_endless: Whether only the organiser can end it, however many are in.
+        is_seeded: Whether the order of the entrants decides who meets whom first.
+        has_challenger: Whether one entrant meets all others, the first named unless another is.
+        fewer: The format that gives as many seats in fewer matches where these are of more than
+            two; empty where none does.
     """
 
     name: str
     summary: str
     explanation: str
-    can_grow: bool
+    can_grow: bool = False
+    is_endless: bool = False
+    is_seeded: bool = False
+    has_challenger: bool = False
+    fewer: str = ""
 
     def check(self, plan: Plan) -> None:
         """Refuse what the format cannot hold.
@@ -256,3 +265,7 @@ class Format(Protocol):
     def expected_matches(self, plan: Plan) -> int | None:
         """Return how many matches are to come of a plan if nobody leaves; None: no end to them."""
         ...
+
+    def challenger(self, plan: Plan) -> int | None:  # noqa: ARG002 - whoever is in, most have none
+        """Return who meets everybody as the field is now; None in a format without one."""
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from arena.formats.base import Schedule
+from arena.formats.base import Format, Schedule
 from arena.formats.bracket import THIRD_PLACE, double_bracket, single_bracket
 from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats, refuse_too_many
 from arena.formats.knockout import Knockout, refuse_late_entries, ties_explained
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 _TIES = ties_explained("one match, or --rounds matches with the seats exchanged")
 
 
-class Elimination:
+class Elimination(Format):
     """A format that is one bracket."""
 
     name: str
     summary: str
     explanation: str
     can_grow = True
+    is_seeded = True
     options: tuple[str, ...] = ()
 
     def check(self, plan: Plan) -> None:

@@ -21,6 +21,7 @@ class Gauntlet(AtOnce):
     """The challenger meets everybody; the others do not meet each other."""
 
     name = "gauntlet"
+    has_challenger = True
     summary = "One challenger meets all the others, who do not meet each other."
     explanation = (
         "The challenger (--challenger, else the first named) meets everybody else, --rounds times "

@@ -11,7 +11,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 from arena.errors import RefusedError
-from arena.formats.base import Schedule
+from arena.formats.base import Format, Schedule
 from arena.formats.bracket import THIRD_PLACE, bracket_places, single_bracket
 from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats, refuse_too_many
 from arena.formats.knockout import Knockout, ties_explained
@@ -37,11 +37,12 @@ _FAR = 32
 _REMEMBERED = 64
 
 
-class Groups:
+class Groups(Format):
     """Round robins side by side, then a bracket."""
 
     name = "groups"
     can_grow = True
+    is_seeded = True
     summary = "Round robins in groups, then a knock-out of the best of each."
     explanation = (
         "The field is dealt into --groups groups in the order of ratings, to and fro, so that all "

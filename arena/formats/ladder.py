@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from arena.errors import RefusedError
-from arena.formats.base import Pairing, Partners, Schedule
+from arena.formats.base import Format, Pairing, Partners, Schedule
 from arena.formats.checks import refuse_options, refuse_partners_but_in_fours, refuse_seats
 from arena.formats.matchmaking import (
     PLACEMENTS,
@@ -44,11 +44,11 @@ _LADDERS = 8
 _UPDATES = 1 << 16
 
 
-class Ladder:
+class Ladder(Format):
     """Blocks of matches, each chosen once the block before the last two is over."""
 
     name = "ladder"
-    can_grow = False
+    is_endless = True
     summary = "Matches without end, chosen by rating; new entrants may come at any time."
     explanation = (
         "The ladder goes on until it is stopped. Whoever has waited longest for how uncertain its "

@@ -6,7 +6,7 @@ from collections import Counter
 from math import ceil, comb
 from typing import TYPE_CHECKING
 
-from arena.formats.base import Bye, Pairing, Partners, Schedule
+from arena.formats.base import Bye, Format, Pairing, Partners, Schedule
 from arena.formats.checks import (
     refuse_options,
     refuse_partners_but_in_fours,
@@ -27,11 +27,10 @@ _PARTNERS_IN_A_POD = 2
 _LOOK_AHEAD = 2
 
 
-class Pods:
+class Pods(Format):
     """Rounds in which as many as can be are in a match."""
 
     name = "pods"
-    can_grow = False
     summary = "Rounds of matches of 3 to 6, everybody meeting everybody as evenly as can be."
     explanation = (
         "In each of --rounds rounds everybody is drawn into a match of as many as there are "

@@ -28,6 +28,7 @@ class RoundRobin(AtOnce):
     """
 
     name = "round-robin"
+    fewer = "pods"
     summary = "Everybody meets everybody, once a cycle."
     explanation = (
         "Every two entrants meet once a cycle, and --rounds is the number of cycles, usually 1: "

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from arena.errors import RefusedError
-from arena.formats.base import Bye, Pairing, Schedule
+from arena.formats.base import Bye, Format, Pairing, Schedule
 from arena.formats.checks import refuse_options, refuse_rotating, refuse_seats
 from arena.formats.points import COUPLE, Tally, add_result, ranked
 from arena.formats.roster import Roster
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from arena.formats.points import Columns
 
 
-class Swiss:
+class Swiss(Format):
     """Rounds of matches between entrants of about the same score, no two meeting twice."""
 
     name = "swiss"
-    can_grow = False
+    is_seeded = True
     summary = "A few rounds, each against somebody of about the same score; nobody is out."
     explanation = (
         "--rounds rounds are played, usually as many as a knock-out would take (7 for 100 "

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from arena.entropy import protection_words
 from arena.errors import NotFoundError
-from arena.formats import Partners
-from arena.publishing.differences import Difference, DifferenceError, as_json, compare, fitting
-from arena.publishing.documents import RESULTS, SCHEDULE, TOURNAMENT, rating_systems
+from arena.publishing.differences import Difference, DifferenceError, fitting
+from arena.publishing.documents import RESULTS, SCHEDULE
 from arena.publishing.folder import Folder, same
 from arena.publishing.manifest import MANIFEST, json_bytes
 from arena.publishing.progression import check_states
@@ -23,10 +22,8 @@ from arena.publishing.published import PublishedResult, PublishedSchedule
 from arena.publishing.refereeing import referee_records
 from arena.publishing.rescheduling import rescheduled
 from arena.publishing.retelling import check_documents, retold
-from arena.publishing.strings import check_strings, list_words
+from arena.publishing.settings import check_seed, check_settings
 from arena.publishing.trust import Known, unproved
-from referee.rules import Rules
-from referee.shuffle import commitment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,6 +113,8 @@ class _Auditor:
         self._processes = processes
         self._watch = watch
         self._proved: list[str] = []
+        self._unproved: tuple[str, ...] = ()
+        self._protection = ""
         self._matches = 0
 
     def check(self) -> None:
@@ -132,8 +131,8 @@ class _Auditor:
             f"{folder.head}"
         )
         tournament = folder.tournament()
-        _check_settings(tournament)
-        self._check_seed(tournament)
+        check_settings(tournament)
+        self._proved += check_seed(tournament, self._known)
         schedule = folder.read(SCHEDULE, PublishedSchedule)
         results = folder.read(RESULTS, tuple[PublishedResult, ...])
         check_states(tournament, schedule, results)
@@ -146,49 +145,19 @@ class _Auditor:
             "results, faults, standings, ratings and game list follow from the records, to the "
             "last digit"
         )
+        self._unproved = unproved(tournament, schedule, self._known)
+        self._protection = protection_words(tournament.strings)
 
     def report(self, difference: Difference | None) -> Audit:
         """Tell what checking came to."""
-        trusted: tuple[str, ...] = ()
-        protected = ""
-        if difference is None:
-            tournament = self._folder.tournament()
-            schedule = self._folder.read(SCHEDULE, PublishedSchedule)
-            trusted = unproved(tournament, schedule, self._known)
-            protected = protection_words(tournament.strings)
         return Audit(
             difference=difference,
             proved=tuple(self._proved),
-            unproved=trusted,
-            protection=protected,
+            unproved=self._unproved,
+            protection=self._protection,
             head=self._folder.head,
             matches=self._matches,
         )
-
-    def _check_seed(self, tournament: PublishedTournament) -> None:
-        if self._known.committed is not None:
-            place = "commitment, as it was published"
-            compare(TOURNAMENT, place, self._known.committed, tournament.commitment)
-        check_strings(tournament, self._known.promises)
-        words = list_words(tournament)
-        if words is not None:
-            self._proved.append(words)
-        if tournament.seed is None:
-            return
-        due = commitment(bytes.fromhex(tournament.seed))
-        compare(TOURNAMENT, "commitment (SHA-256 of the seed)", due, tournament.commitment)
-        state = tournament.state
-        compare(TOURNAMENT, "state, for the seed is revealed", "finished", str(state))
-        texts = sum(each.state.is_in_seed for each in tournament.strings)
-        whose = "text of 1 entrant" if texts == 1 else f"texts of {texts} entrants"
-        mixed = f", with the {whose} mixed in" if texts else ""
-        if tournament.seed_given:
-            self._proved.append(
-                f"the seed is the one whose SHA-256 is {tournament.commitment}{mixed}; it was "
-                "given by hand, so nothing was committed to"
-            )
-        else:
-            self._proved.append(f"the seed is the one committed to: {tournament.commitment}{mixed}")
 
     def _check_schedule(
         self,
@@ -228,21 +197,3 @@ class _Auditor:
             "the rules"
         )
         return recorded
-
-
-def _check_settings(tournament: PublishedTournament) -> None:
-    with fitting(TOURNAMENT):
-        rules = Rules.from_dict(tournament.rules)
-        tournament.check()
-        rating_systems(tournament.rating)
-    _check_pairs(tournament)
-    compare(TOURNAMENT, "rules", as_json(rules.to_dict()), tournament.rules)
-
-
-def _check_pairs(tournament: PublishedTournament) -> None:
-    """Two that follow each other are a pair where pairs stay together; else nobody is."""
-    pairs = [entrant.pair for entrant in tournament.entrants]
-    fixed = tournament.partners is Partners.FIXED
-    numbers = pairs[::2] if fixed else [None] * len(pairs)
-    expected = [number for number in numbers for _ in range(1 + fixed)]
-    compare(TOURNAMENT, "pairs of the entrants", expected, pairs)

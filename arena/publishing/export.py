@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from arena import queries
+from arena.contributions import seed_of
 from arena.damage import row_of
 from arena.entropy import StringState
 from arena.errors import DamagedError, MachineError, RefusedError
@@ -37,6 +36,7 @@ from arena.publishing.rescheduling import rescheduled
 from arena.rankings import pool_of
 from arena.reasons import ReasonKind
 from arena.recorded import read_recorded
+from arena.stored_texts import read_decks, read_numbers, read_totals
 from referee.record import RecordError
 
 if TYPE_CHECKING:
@@ -124,36 +124,50 @@ def _check_free(folder: Path, part: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Snapshot:
-    """All that the store holds of a tournament, as of one moment."""
+    """All that the store holds of a tournament, as of one moment.
+
+    `seed` is what the decks follow from, revealed or not; who rests follows from it, too.
+    """
 
     info: TournamentInfo
     held: tuple[Holding, ...]
     changed: tuple[tuple[Change, str], ...]
+    seed: bytes = field(repr=False)
 
     @classmethod
     def of(cls, store: Store, name: str) -> Self:
-        """Read until nothing happened meanwhile."""
-        info = queries.tournament(store, name)
-        while True:
-            held, changed = holdings(store, info.id), changes(store, info.id)
-            before, info = info, queries.tournament(store, name)
-            if info == before:
-                _check_readable(store, info, held)
-                return cls(info=info, held=held, changed=changed)
+        """Read all of it in one transaction, however much happens meanwhile.
+
+        Raises:
+            NotFoundError: No tournament has this name.
+            DamagedError: What is stored makes no sense, or a result is not there.
+        """
+        with store.read() as session:
+            row = queries.find_tournament(session, name)
+            info = queries.info_of(session, store, row)
+            held = holdings(session, info.id)
+            _check_results(info, held)
+            # What is damaged is told by those who read every row.
+            queries.matches_of(session, store.home, row)
+            queries.played_of(session, store.home, row)
+            return cls(
+                info=info,
+                held=held,
+                changed=changes(session, info.id),
+                seed=seed_of(session, row),
+            )
 
 
-def _check_readable(store: Store, info: TournamentInfo, held: Sequence[Holding]) -> None:
-    """Refuse to publish what is damaged, or without a result that there was.
+def _check_results(info: TournamentInfo, held: Sequence[Holding]) -> None:
+    """Refuse to publish without a result that there was.
 
     Raises:
-        DamagedError: Naming the first row that is so.
+        DamagedError: Naming the first that is not there.
     """
     for holding in held:
         if holding.match.state == MatchState.DONE and holding.result is None:
             label = f"{info.name}/{holding.match.number}"
             raise DamagedError(label, "result", holding.match.id, "it is not there")
-    queries.matches(store, info.name)
-    queries.played_matches(store, info.name)
 
 
 def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int], None]) -> Exported:
@@ -167,7 +181,7 @@ def _write(store: Store, snapshot: _Snapshot, part: Path, watch: Callable[[int],
             sums[path] = _copy_record(store, number, holding.result, part / path)
             recorded[number] = _read(part / path, number)
             watch(len(recorded))
-    published = _published(store, snapshot, recorded)
+    published = _published(store.home, snapshot, recorded)
     for path, data in documents(published).items():
         (part / path).write_bytes(data)
         sums[path] = sum_of(part / path)
@@ -210,17 +224,17 @@ def _read(path: Path, match: int) -> Recorded:
 # ----------------------------------------------------------------------------------------- values
 
 
-def _published(store: Store, snapshot: _Snapshot, recorded: dict[int, Recorded]) -> Published:
+def _published(home: Home, snapshot: _Snapshot, recorded: dict[int, Recorded]) -> Published:
     info, held = snapshot.info, snapshot.held
     labels = tuple(entrant.name for entrant in info.entrants)
     done = [holding for holding in held if holding.match.number in recorded]
-    tournament = _tournament(store.home, info, snapshot.changed)
+    tournament = _tournament(home, info, snapshot.changed)
     results = tuple(_result(holding, recorded[holding.match.number], labels) for holding in done)
     pairings = tuple(_pairing(holding, labels) for holding in held)
     schedule = PublishedSchedule(pairings=pairings, byes=())
     return Published(
         tournament=tournament,
-        schedule=_with_byes(tournament, schedule, results, queries.deck_seed(store, info.id)),
+        schedule=_with_byes(tournament, schedule, results, snapshot.seed),
         results=results,
         attempts=tuple(
             _attempt(holding.match.number, attempt)
@@ -245,12 +259,9 @@ def _with_byes(
     results: Sequence[PublishedResult],
     seed: bytes,
 ) -> PublishedSchedule:
-    """Who rests is stored nowhere: it follows from the schedule, if there is one yet."""
+    """Who rests is stored nowhere: it follows from the schedule."""
     totals = {result.match: result.totals for result in results}
-    try:
-        byes = rescheduled(tournament, schedule, totals, seed).byes
-    except RefusedError:
-        return schedule
+    byes = rescheduled(tournament, schedule, totals, seed).byes
     return schedule.model_copy(update={"byes": byes})
 
 
@@ -330,7 +341,7 @@ def _change(change: Change, label: str) -> PublishedChange:
 
 
 def _seats(holding: Holding) -> tuple[int, ...]:
-    return tuple(map(int, holding.match.seats.split()))
+    return read_numbers(holding.match.seats)
 
 
 def _pairing(holding: Holding, labels: Sequence[str]) -> PublishedPairing:
@@ -350,11 +361,9 @@ def _result(holding: Holding, recorded: Recorded, labels: Sequence[str]) -> Publ
         match=holding.match.number,
         attempt=result.attempt,
         entrants=tuple(labels[seat] for seat in _seats(holding)),
-        sides=tuple(map(int, result.sides.split())),
-        totals=tuple(map(Fraction, json.loads(result.totals))),
-        decks=tuple(
-            tuple(tuple(map(Fraction, leg)) for leg in deck) for deck in json.loads(result.decks)
-        ),
+        sides=read_numbers(result.sides),
+        totals=read_totals(result.totals),
+        decks=read_decks(result.decks),
         conditions=result.conditions,
         milliseconds=result.milliseconds,
         record=record_path(holding.match.number),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+MOST_MANIFEST_BYTES = 1 << 28
+"""Twice what a list of all files of the largest tournament takes."""
+
+MOST_DOCUMENT_BYTES = 1 << 30
+"""No document that is read at once is longer: a stranger's folder shall not fill the memory."""
+
 
 class Folder:
     """A folder as `arena.publishing.export` writes it.
@@ -36,6 +43,7 @@ class Folder:
         self.path = path
         self.sums: dict[str, Sum] = {}
         self.head = ""
+        self._format = 0
 
     def check_manifest(self, head: str | None) -> None:
         """Check that the manifest lists every file as it is, and nothing else is there.
@@ -61,23 +69,27 @@ class Folder:
                 differ(path, "", "nothing, for the manifest does not list it", "a file")
         chain = GENESIS
         for number, each in enumerate(manifest.files):
-            found = self.sums[each.path] = sum_of(self.path / each.path)
+            place = self.path / each.path
+            # What is longer than it should be is not read first to find that out.
+            compare(each.path, "size", each.size, place.stat().st_size)
+            found = self.sums[each.path] = sum_of(place)
             compare(each.path, "size", each.size, found.size)
             compare(each.path, "SHA-256", each.sha256, found.sha256)
             chain = link(chain, each.path, found.size, found.sha256)
             compare(MANIFEST, f"files[{number}].chain ({each.path})", chain, each.chain)
         compare(MANIFEST, "head", chain, manifest.head)
         self.head = chain
+        self._format = manifest.format
         if head is not None:
             compare(MANIFEST, "head, as it was published", head, chain)
 
     def tournament(self) -> PublishedTournament:
-        """Read what the tournament is, in the form of the folder.
+        """Read what the tournament is, in the form of the folder, whose manifest was checked.
 
         Raises:
             DifferenceError: It is not there, or not in that form.
         """
-        return self.read(TOURNAMENT, TOURNAMENTS[self.read(MANIFEST, Manifest).format])
+        return self.read(TOURNAMENT, TOURNAMENTS[self._format])
 
     def _walk(self) -> set[str]:
         """Return all files below the folder but the manifest; there must be nothing else."""
@@ -98,9 +110,7 @@ class Folder:
         Raises:
             DifferenceError: It is not there, or not in that form.
         """
-        if name != MANIFEST and name not in self.sums:
-            differ(name, "", "a file", "nothing")
-        data = (self.path / name).read_bytes()
+        data = self.content(name)
         adapter = TypeAdapter(kind)
         try:
             value = adapter.validate_json(data)
@@ -113,6 +123,21 @@ class Folder:
             expected = json_bytes(adapter.dump_python(value, mode="json"))
         same(name, expected, data)
         return value
+
+    def content(self, name: str) -> bytes:
+        """Return what is in a file, which the manifest must list, but for itself.
+
+        Raises:
+            DifferenceError: It is not there, or longer than any is.
+        """
+        if name != MANIFEST and name not in self.sums:
+            differ(name, "", "a file", "nothing")
+        most = MOST_MANIFEST_BYTES if name == MANIFEST else MOST_DOCUMENT_BYTES
+        with (self.path / name).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                differ(name, "size", f"{most} bytes at most", str(size))
+            return file.read(most)
 
 
 def same(name: str, expected: bytes, found: bytes) -> None:

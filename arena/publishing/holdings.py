@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
-    from arena.store import Store
-
 
 Row = TypeVar("Row", Attempt, FaultRow, Report)
 
@@ -33,18 +31,17 @@ class Holding:
     reports: Sequence[Report]
 
 
-def holdings(store: Store, tournament: int) -> tuple[Holding, ...]:
-    """Return a tournament's matches by their numbers, all as of one moment."""
-    with store.read() as session:
-        rows = session.exec(
-            select(Match, Result)
-            .join(Result, col(Result.match_id) == Match.id, isouter=True)
-            .where(Match.tournament_id == tournament)
-            .order_by(col(Match.number))
-        ).all()
-        attempts = _by_match(session, tournament, Attempt)
-        faults = _by_match(session, tournament, FaultRow)
-        reports = _by_match(session, tournament, Report)
+def holdings(session: Session, tournament: int) -> tuple[Holding, ...]:
+    """Return a tournament's matches by their numbers, as the transaction sees them."""
+    rows = session.exec(
+        select(Match, Result)
+        .join(Result, col(Result.match_id) == Match.id, isouter=True)
+        .where(Match.tournament_id == tournament)
+        .order_by(col(Match.number))
+    ).all()
+    attempts = _by_match(session, tournament, Attempt)
+    faults = _by_match(session, tournament, FaultRow)
+    reports = _by_match(session, tournament, Report)
     return tuple(
         Holding(
             match=match,
@@ -64,16 +61,15 @@ def holdings(store: Store, tournament: int) -> tuple[Holding, ...]:
     )
 
 
-def changes(store: Store, tournament: int) -> tuple[tuple[Change, str], ...]:
+def changes(session: Session, tournament: int) -> tuple[tuple[Change, str], ...]:
     """Return what happened to the list of entrants, in order, each with the entrant's label."""
-    with store.read() as session:
-        rows = session.exec(
-            select(Change, Bot.name, BotVersion.number)
-            .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
-            .join(Bot, col(Bot.id) == BotVersion.bot_id)
-            .where(Change.tournament_id == tournament)
-            .order_by(col(Change.number))
-        ).all()
+    rows = session.exec(
+        select(Change, Bot.name, BotVersion.number)
+        .join(BotVersion, col(BotVersion.id) == Change.bot_version_id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .where(Change.tournament_id == tournament)
+        .order_by(col(Change.number))
+    ).all()
     return tuple((change, version_label(name, version)) for change, name, version in rows)
 
 

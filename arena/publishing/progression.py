@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from arena.formats import PLACEMENT, ChangeKind
+from arena.formats import PLACEMENT, ChangeKind, find_format
 from arena.infos import AttemptState, MatchState
 from arena.publishing.differences import UNFIT, compare, differ, fitting, reason_of
 from arena.publishing.documents import ATTEMPTS, RESULTS, SCHEDULE, TOURNAMENT
-from arena.publishing.rescheduling import is_endless
+from arena.publishing.rescheduling import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -65,11 +65,9 @@ def _check_end(tournament: PublishedTournament) -> bool:
     A reason is given of nothing but a stop.
     """
     try:
-        endless = is_endless(tournament)
+        endless = find_format(tournament.tournament_format).is_endless
+        check_plan(tournament)
     except UNFIT as error:
-        # What has not begun may have too few entrants for any match.
-        if tournament.seed is None and tournament.stopped is None:
-            return False
         differ(TOURNAMENT, "", "settings of a tournament", reason_of(error))
     if not endless and tournament.stopped is not None:
         expected = f"null, for a {tournament.tournament_format} ends by itself"

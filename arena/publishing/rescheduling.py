@@ -27,7 +27,7 @@ def rescheduled(
     """Return the schedule that the format makes, with the states that are published.
 
     Of a tournament that is not over, and of a format that never ends, it has as many matches as
-    are published.
+    are published; none if it has not begun and there were too few for any.
 
     Args:
         tournament: The settings and how the field changed.
@@ -40,6 +40,8 @@ def rescheduled(
         NotFoundError: There is no such format.
     """
     plan = plan_of(tournament, seed)
+    if plan is None:
+        return PublishedSchedule(pairings=(), byes=())
     number = formats.expected_matches(tournament.tournament_format, plan)
     if number is not None and number > MOST:
         raise RefusedError(f"a schedule of {number} matches", f"expected {MOST} at most")
@@ -70,18 +72,6 @@ def rescheduled(
     )
 
 
-def is_endless(tournament: PublishedTournament) -> bool:
-    """Tell whether only the organiser can end a tournament of this format.
-
-    Raises:
-        RefusedError: The format cannot hold this.
-        NotFoundError: There is no such format.
-    """
-    # How many matches there are is no matter of lots.
-    plan = plan_of(tournament, bytes(SEED_BYTES))
-    return formats.expected_matches(tournament.tournament_format, plan) is None
-
-
 def final_order(
     tournament: PublishedTournament,
     schedule: PublishedSchedule,
@@ -89,28 +79,58 @@ def final_order(
 ) -> tuple[Place, ...]:
     """Return the format's own order of the entrants; empty while the seed is secret.
 
+    Empty, too, if it never began and there were too few for any.
+
     Raises:
         RefusedError: The format cannot hold this.
         NotFoundError: There is no such format.
     """
     seed = tournament.playing_seed
-    if seed is None:
+    plan = None if seed is None else plan_of(tournament, seed)
+    if plan is None:
         return ()
     results = results_of(schedule, totals)
-    return formats.ranking(tournament.tournament_format, plan_of(tournament, seed), results)
+    return formats.ranking(tournament.tournament_format, plan, results)
 
 
-def plan_of(tournament: PublishedTournament, seed: bytes) -> Plan:
-    """Return a tournament as formats take it."""
-    return Plan(
-        entrants=tournament.starters,
-        seats=tournament.seats,
-        rounds=tournament.rounds,
-        seed=seed,
-        partners=tournament.partners,
-        options=Options.from_dict(tournament.options),
-        changes=tuple(_changes(tournament)),
-    )
+def check_plan(tournament: PublishedTournament) -> None:
+    """Refuse settings that the format cannot hold.
+
+    Raises:
+        RefusedError: It cannot hold them.
+        NotFoundError: There is no such format.
+    """
+    # What a format can hold is no matter of lots.
+    plan_of(tournament, bytes(SEED_BYTES))
+
+
+def plan_of(tournament: PublishedTournament, seed: bytes) -> Plan | None:
+    """Return a tournament as formats take it.
+
+    None if it has not begun and the format cannot hold it as it stands: there may be too few
+    entrants yet, or there were when it was stopped.
+
+    Raises:
+        RefusedError: The format cannot hold what has begun, or is over.
+        NotFoundError: There is no such format.
+    """
+    try:
+        plan = Plan(
+            entrants=tournament.starters,
+            seats=tournament.seats,
+            rounds=tournament.rounds,
+            seed=seed,
+            partners=tournament.partners,
+            options=Options.from_dict(tournament.options),
+            changes=tuple(_changes(tournament)),
+        )
+        formats.check(tournament.tournament_format, plan)
+    except RefusedError:
+        is_waiting = tournament.seed is None or tournament.stopped is not None
+        if tournament.started is None and is_waiting:
+            return None
+        raise
+    return plan
 
 
 def _changes(tournament: PublishedTournament) -> Iterator[Change]:

@@ -136,7 +136,7 @@ def check_documents(folder: Folder, published: Published) -> None:
             differ(path, "", "a file", "nothing")
         differ(path, "", "nothing: no match and no table goes by this name", "a file")
     for name, data in expected.items():
-        same(name, data, (folder.path / name).read_bytes())
+        same(name, data, folder.content(name))
 
 
 def _told(claimed: Told, known: dict[str, Any]) -> Told:

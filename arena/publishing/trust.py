@@ -37,41 +37,41 @@ def unproved(
     tournament: PublishedTournament, schedule: PublishedSchedule, known: Known
 ) -> tuple[str, ...]:
     """Return what a folder that holds leaves to trust, given what was known from elsewhere."""
-    unproved = [
+    claims = [
         "that the programs with these digests are those their authors submitted: they know",
         "times, memory, bytes, dates, reasons, evidence of faults: the organiser noted them",
         "that no attempt was given up for what it would have come to: see attempts.csv",
     ]
     if tournament.seed is None:
-        unproved.append("that decks and schedule follow from the seed: it is not revealed yet")
+        claims.append("that decks and schedule follow from the seed: it is not revealed yet")
     if protection(tournament.strings) is Protection.PROMISED:
-        unproved.append(
+        claims.append(
             "that the secret came by chance: nothing depends on it where one promised string "
             "was honest"
         )
     elif tournament.seed_given:
-        unproved.append("that the seed came by chance: the organiser chose it")
+        claims.append("that the seed came by chance: the organiser chose it")
     else:
-        unproved.append(
+        claims.append(
             "that the seed came by chance, even if the folder says so: who draws many and "
             "commits to one has chosen it"
         )
-    unproved += unproved_strings(tournament, is_noted=known.promises is not None)
-    unproved.append(
+    claims += unproved_strings(tournament, is_noted=known.promises is not None)
+    claims.append(
         "that the settings are those of the beginning, the rating system for one: the "
         "commitment binds the seed alone, and nothing but the head binds the settings"
     )
     if tournament.stopped is not None:
         why = f", for this reason: {tournament.why_stopped}" if tournament.why_stopped else ""
-        unproved.append(f"that its end came by chance: the organiser ended it{why}")
-    unproved += _unproved_changes(tournament, schedule)
+        claims.append(f"that its end came by chance: the organiser ended it{why}")
+    claims += _unproved_changes(tournament, schedule)
     if known.committed is None:
-        unproved.append(
+        claims.append(
             "that the commitment was published before the first match: give it as you noted it"
         )
     if known.head is None:
-        unproved.append("that others were given the same folder: compare the head")
-    return tuple(unproved)
+        claims.append("that others were given the same folder: compare the head")
+    return tuple(claims)
 
 
 def _unproved_changes(
