@@ -8,6 +8,7 @@ from arena import planning, queries
 from arena.bots import PLUS
 from arena.errors import RefusedError
 from arena.tournament import TournamentOptions
+from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def finals_options(
         seats=info.seats,
         rounds=rounds,
         is_final=True,
-        decks=info.decks if decks is None else decks,
+        decks=info.decks if decks is None and info.match_format == SERIES else decks,
         match_format=info.match_format,
         tables=info.tables,
         sandbox=info.sandbox,

@@ -22,7 +22,7 @@ from arena.infos import Seeding, TournamentState
 from arena.owners import ownership
 from arena.pools import Pool
 from arena.recovery import alone, recover, sweep
-from arena.rulebook import check_seats
+from arena.rulebook import check_seats, decks_of
 from arena.runner import attempt
 from arena.sandbox import find_sandbox
 from arena.sandbox.slots import plan_slots
@@ -83,6 +83,7 @@ class TournamentOptions:
         seeding: How the entrants are ordered; by rating where the order decides who meets whom.
         is_final: Nobody enters later, and everybody plays equally many games.
         is_open: It may be made before there are enough entrants.
+        decks: Of a match of a series; others last as long as their rules say.
         seed: The secret, 32 bytes; without one it is drawn.
         sandbox: Where the bots run; processes if all of them were submitted as such.
     """
@@ -102,7 +103,7 @@ class TournamentOptions:
     seeding: Seeding | None = None
     is_final: bool = False
     is_open: bool = False
-    decks: int = 100
+    decks: int | None = None
     match_format: str = SERIES
     tables: int | None = None
     seed: bytes | None = None
@@ -196,6 +197,7 @@ def draft(
     find_format(options.format)
     rules = options.rules or find_variant(options.variant)
     check_seats(options.variant, rules, options.seats)
+    decks = decks_of(options.decks, options.match_format)
     listed, partners = enter(
         options.bots,
         options.variant,
@@ -209,7 +211,7 @@ def draft(
         listed = by_rating(listed, ratings_of(store, pool))
     tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
     secret = options.seed or new_seed()
-    _check_match(options, rules, tables, secret)
+    _check_match(options, rules, decks, tables, secret)
     told = Options(
         groups=options.groups,
         advance=options.advance,
@@ -231,7 +233,7 @@ def draft(
         options=json.dumps(told.to_dict()),
         seeding=seeding,
         frozen=options.is_final,
-        decks=options.decks,
+        decks=decks,
         match_format=options.match_format,
         tables=tables,
         move_time_ms=options.time.move_time_ms,
@@ -392,7 +394,9 @@ def run(
     )
 
 
-def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: bytes) -> None:
+def _check_match(
+    options: TournamentOptions, rules: Rules, decks: int, tables: int, seed: bytes
+) -> None:
     """Refuse what no match could be played with.
 
     Raises:
@@ -403,7 +407,7 @@ def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: by
             variant=options.variant,
             rules=rules,
             seats=options.seats,
-            decks=options.decks,
+            decks=decks,
             seed=seed,
             entrants=(results.Entrant(""),) * options.seats,
             match_format=options.match_format,

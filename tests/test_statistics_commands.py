@@ -159,6 +159,24 @@ def test_a_day_too_early_is_told_when_results_begin(
         assert "create --help" not in said
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--variant", "bura-5"],
+        ["--rules", "target=41"],
+        ["--seats", "2"],
+        ["--match-format", "series"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_options_of_a_pool_mean_nothing_to_a_tournament(
+    home: list[str], capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """A tournament has its game; whoever names another beside it is told."""
+    assert main(["rankings", "--tournament", "cup", *words, *home]) == 2
+    assert f"{words[0]} means nothing beside --tournament" in capsys.readouterr().err
+
+
 def test_changes_of_a_bot_lead_to_its_rating(
     home: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

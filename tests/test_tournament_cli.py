@@ -660,6 +660,36 @@ def test_match_format_that_cannot_be_mirrored_says_so(
     assert "cannot be mirrored" in err
 
 
+def test_decks_mean_nothing_but_to_a_series(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Where the rules say how long a match lasts, --decks is refused and no number is told."""
+    line = ["tournament", "create", "cup", *BOTS[:3], "--sandbox", "process"]
+    robber = ["--match-format", "robber"]
+    _, err = arena(capsys, *line, *robber, "--decks", "5", code=2)
+    assert "robber has no use for --decks" in err
+    Path("cup.toml").write_text("name = 'cup'\nmatch_format = 'robber'\ndecks = 5\n")
+    assert (
+        "no use for --decks" in arena(capsys, "tournament", "plan", "--from", "cup.toml", code=2)[1]
+    )
+    assert (
+        "no use for --decks"
+        in arena(capsys, "play", "anna", "boris", *robber, "--decks", "5", code=2)[1]
+    )
+    out, _ = arena(capsys, *line, *robber)
+    assert "game:       bura, robber, 2 seats\n" in out
+    assert "decks" not in arena(capsys, "tournament", "show", "cup")[0]
+    assert read(capsys, "tournament", "show", "cup")["decks"] is None
+    play(tmp_path)
+    arena(capsys, "tournament", "finals", "last", "cup", "--top", "2")
+    assert (
+        "no use for --decks"
+        in arena(
+            capsys, "tournament", "finals", "more", "cup", "--top", "2", "--decks", "5", code=2
+        )[1]
+    )
+
+
 @pytest.mark.parametrize(
     "words",
     [

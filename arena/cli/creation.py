@@ -147,7 +147,7 @@ def create(
     is_open: bool,
     variant: str,
     changes: tuple[str, ...],
-    decks: int,
+    decks: int | None,
     match_format: str,
     tables: int | None,
     move_time: Decimal | None,

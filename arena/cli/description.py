@@ -128,7 +128,7 @@ class Description(_Table):
     final: bool = False
     open: bool = False
     seats: Annotated[int, Field(ge=2, le=6)] | None = None
-    decks: Count = 100
+    decks: Count | None = None
     match_format: str = "series"
     tables: Annotated[int, Field(ge=1, le=256)] | None = None
     seed: SeedValue | None = None

@@ -7,9 +7,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
+from click.core import ParameterSource
 
 from arena.home import Home
-from arena.rulebook import Game, find_game
+from arena.rulebook import USUAL_DECKS, Game, find_game
 from referee.results import SERIES, SpecError, TimeControl
 from referee.rules import Rules
 
@@ -91,6 +92,24 @@ class Seed(click.ParamType[bytes]):
         if SEED_HEX.fullmatch(value):
             return bytes.fromhex(value)
         return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()
+
+
+def refuse_beside(context: click.Context, option: str, others: Sequence[str]) -> None:
+    """Refuse options that mean nothing beside another that was given.
+
+    Args:
+        context: Of the command.
+        option: The one that was given, as it is typed.
+        others: Names of the parameters that mean nothing beside it.
+
+    Raises:
+        click.UsageError: One of them is on the command line.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in others and source is ParameterSource.COMMANDLINE:
+            word = max(parameter.opts, key=len)
+            raise click.UsageError(f"{word} means nothing beside {option}; leave one of them away")
 
 
 def sandbox_word(
@@ -200,9 +219,8 @@ GAME_OPTIONS = (
     click.option(
         "--decks",
         type=Whole(1, 100_000),
-        default=100,
-        show_default=True,
-        help="Decks a match; each is played once per rotation of the seats.",
+        help="Decks a match of a series; each is played once per rotation of the seats.  [default: "
+        f"{USUAL_DECKS}]",
     ),
     click.option(
         "--match-format",

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from arena import queries
-from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import MATCH_FORMATS, Whole, game, rules_option, variant_option
+from arena.cli.context import App, Documented, common_options
+from arena.cli.options import (
+    MATCH_FORMATS,
+    Whole,
+    game,
+    refuse_beside,
+    rules_option,
+    variant_option,
+)
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
     from arena.rankings import MatchChange, Ranking
     from arena.standings import Standing
     from arena.store import Store
+
+POOL_OPTIONS = ("variant", "changes", "seats", "match_format")
+"""The parameters that say which pool is meant."""
 
 LAST_OF_A_DAY = time(23, 59, 59, 999_000)
 
@@ -146,9 +156,9 @@ class _Question:
 )
 @csv_option
 @common_options
-@pass_app
+@click.pass_context
 def rankings(
-    app: App,
+    context: click.Context,
     /,
     *,
     tournament: str | None,
@@ -171,6 +181,9 @@ def rankings(
     told apart. --json prints an array; --csv its rows, or with --changes a row for each change.
     """
     check_form(as_json=as_json, as_csv=as_csv)
+    app = context.ensure_object(App)
+    if tournament is not None:
+        refuse_beside(context, "--tournament", POOL_OPTIONS)
     found, played_format = game(app.home, variant, changes, match_format)
     question = _Question(
         tournament=tournament,

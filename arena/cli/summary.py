@@ -16,6 +16,7 @@ from arena.entropy import (
     protection_words,
 )
 from arena.infos import Seeding
+from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ INFO_FIELDS = {
     "final": "whether nobody may enter once it is made",
     "match_format": "how deals add up to a match",
     "rounds": "cycles or rounds, as the format counts; null for what it takes as usual",
-    "decks": "decks a match",
+    "decks": "decks a match, null but in a series: others last as long as their rules say",
     "time.move_ms": "time for one decision",
     "time.bank_ms": "bank of time per leg",
     "time.increment_ms": "what a decision adds to it",
@@ -238,8 +239,8 @@ def print_mark(output: Output, name: str, *, committed: bool) -> None:
 
 def game_words(info: TournamentInfo) -> str:
     """Return what is played."""
-    decks = count(info.decks, "deck")
-    return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
+    decks = f", {count(info.decks, 'deck')} a match" if info.match_format == SERIES else ""
+    return f"{info.variant}, {info.match_format}, {info.seats} seats{decks}"
 
 
 def format_words(info: TournamentInfo) -> str:
@@ -315,7 +316,7 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
         "final": info.frozen,
         "match_format": info.match_format,
         "rounds": info.rounds,
-        "decks": info.decks,
+        "decks": info.decks if info.match_format == SERIES else None,
         "time": {
             "move_ms": info.time.move_time_ms,
             "bank_ms": info.time.bank_ms,
