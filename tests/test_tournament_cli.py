@@ -613,6 +613,26 @@ def test_time_control_fits_the_game_unless_it_is_given(
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--tc", "30+0.1"],
+            "1 s a decision, bank 30 s a leg (60 s a match), 0.1 s more a decision,",
+        ),
+        (["--tc", "0.5", "--seats", "3"], "1 s a decision, bank 0.5 s a leg (1.5 s a match), 20 s"),
+        (["--tc", "0+2"], "1 s a decision, bank 0 s a leg, 2 s more a decision, 20 s to start"),
+        (["--tc", "30", "--match-format", "robber"], "1 s a decision, bank 30 s a match, 20 s to"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bank_is_told_by_leg_and_by_match(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody takes the bank of a leg for that of a match, whose legs are several."""
+    assert said in create(capsys, *words)
+
+
 # -------------------------------------------------------------------------------------- bad input
 
 
@@ -632,8 +652,13 @@ def test_time_control_fits_the_game_unless_it_is_given(
         (["anna", "--open", "--finals"], "nobody enters a final"),
         (["anna", "--open", "--groups", "2"], "no use for --groups"),
         (["anna", "--open", "--format", "pods"], "pods is for matches of 3 to 6"),
-        ([*BOTS, "--move-time", "0"], "at least 1 ms"),
-        ([*BOTS, "--startup", "0"], "at least 1 ms"),
+        ([*BOTS, "--move-time", "0"], "'--move-time': '0' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--move-time", "-1"], "'--move-time': '-1' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--startup", "0"], "'--startup': '0' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--move-time", "0.0015"], "'--move-time': '0.0015' is finer than 1 ms"),
+        ([*BOTS, "--tc", "30+0.0001"], "'--tc': '0.0001' is finer than 1 ms"),
+        ([*BOTS, "--tc", "30+"], "'--tc': '30+' is no time control; give 30, or 30+0.1"),
+        ([*BOTS, "--tc", "+1"], "'--tc': '+1' is no time control; give 30, or 30+0.1"),
         ([*BOTS, "--from", "cup.toml"], "put NAME into the file"),
         (["anna", "anna@1"], "entered twice"),
     ],
@@ -851,7 +876,9 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("name = 'cup'\nseats = 5\nvariant = 'burkozyol-pairs'", "seats: burkozyol-pairs cannot"),
         ("name = 'cup'\nseed = 1.5", "seed has no value 1.5; give a text in quotes or a whole"),
         ("name = 'cup'\nseed = ''", "seed: the seed is empty; give"),
-        ("name = 'cup'\ntime = { move = 0.0 }", "time: move time and start-up time must be"),
+        ("name = 'cup'\ntime = { move = 0.0 }", "time.move has no value 0.0; give at least 0.001"),
+        ("name = 'cup'\ntime = { startup = 0 }", "time.startup has no value 0; give at least"),
+        ("name = 'cup'\ntime = { bank = 0.0005 }", "time.bank has no value 0.0005; give seconds"),
         ("name = 'cup'\ntime = { bank = nan }", "time.bank has no value nan; give a number"),
         (
             "name = 'cup'\ntime = { bank = 1e9 }",

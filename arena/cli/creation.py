@@ -308,7 +308,7 @@ def _create(
             "tournament": info.name,
             "game": game_words(info),
             "format": format_words(info),
-            "time": time_words(info.time),
+            "time": time_words(info),
             "entrants": ", ".join(entered(info)),
             "matches": _matches(store, info),
             "commitment": commitment_words(info),

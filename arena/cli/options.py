@@ -23,6 +23,7 @@ NATIVE = "native"
 MATCH_FORMATS = (*get_args(get_type_hints(Rules)["match_format"]), NATIVE)
 
 DAY = 86_400
+MILLISECOND = Decimal("0.001")
 STARTUP_SECONDS = 20
 SEED_HEX = re.compile("[0-9a-fA-F]{64}")
 
@@ -32,6 +33,9 @@ class Seconds(click.ParamType[Decimal]):
 
     name = "seconds"
 
+    def __init__(self, *, least: Decimal = Decimal(0)) -> None:
+        self._least = least
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Decimal:
@@ -40,8 +44,10 @@ class Seconds(click.ParamType[Decimal]):
             seconds = Decimal(value)
         except InvalidOperation:
             self.fail(f"{value!r} is no time; give seconds, for example 0.5", param, ctx)
-        if not (seconds.is_finite() and 0 <= seconds <= DAY):
-            self.fail(f"{value!r} is out of range; give 0 to {DAY} seconds", param, ctx)
+        if not (seconds.is_finite() and self._least <= seconds <= DAY):
+            self.fail(f"{value!r} is out of range; give {self._least} to {DAY} seconds", param, ctx)
+        if seconds % MILLISECOND:
+            self.fail(f"{value!r} is finer than 1 ms; give seconds with 3 decimals", param, ctx)
         return seconds
 
 
@@ -71,7 +77,9 @@ class BankAndIncrement(click.ParamType[tuple[Decimal, Decimal]]):
         """Return bank and increment, or fail saying what they look like."""
         if isinstance(value, tuple):
             return value
-        bank, _, increment = value.partition("+")
+        bank, plus, increment = value.partition("+")
+        if not bank or (plus and not increment):
+            self.fail(f"{value!r} is no time control; give 30, or 30+0.1", param, ctx)
         seconds = Seconds()
         return seconds.convert(bank, param, ctx), seconds.convert(increment or "0", param, ctx)
 
@@ -187,7 +195,7 @@ PACE_OPTIONS = (
     ),
     click.option(
         "--move-time",
-        type=Seconds(),
+        type=Seconds(least=MILLISECOND),
         metavar="SECONDS",
         help="Time for one decision.  [default: 1, and 0.25 more for every card above three that "
         "a hand holds]",
@@ -197,11 +205,12 @@ PACE_OPTIONS = (
         type=BankAndIncrement(),
         default="0+0",
         metavar="BANK+INC",
-        help="Bank of seconds per leg beside the move time, and seconds gained per decision.",
+        help="Bank of seconds per leg beside the move time, and seconds gained per decision; a "
+        "match of a series has as many legs as seats.",
     ),
     click.option(
         "--startup",
-        type=Seconds(),
+        type=Seconds(least=MILLISECOND),
         metavar="SECONDS",
         help=f"Time from the start of a bot to its Hello.  [default: {STARTUP_SECONDS}]",
     ),

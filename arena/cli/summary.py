@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from arena.cli.output import Output
     from arena.infos import Contribution, TournamentInfo
     from arena.planning import Placed
-    from referee.results import TimeControl
 
 NOT_COMMITTED = "not committed, the seed was given by hand"
 COMMITTED_MEANING = "false if the seed was given by hand: then the commitment proves nothing"
@@ -145,7 +144,7 @@ def head(info: TournamentInfo) -> dict[str, object]:
         "tournament": f"{info.name}, {info.state}{sandbox}",
         "game": game_words(info),
         "format": format_words(info),
-        "time": time_words(info.time),
+        "time": time_words(info),
         "matches": matches_words(info),
     }
     if info.incomplete:
@@ -260,13 +259,21 @@ def _option_text(info: TournamentInfo, name: str, value: int) -> str:
     return ("yes" if value else "no") if name == "third_place" else str(value)
 
 
-def time_words(time: TimeControl) -> str:
+def time_words(info: TournamentInfo) -> str:
     """Return the time control in seconds."""
+    time = info.time
     bank = ""
     if time.bank_ms or time.increment_ms:
-        bank = f", bank {number(time.bank_ms / 1000, 3)} s + {number(time.increment_ms / 1000, 3)}"
-    move, startup = number(time.move_time_ms / 1000, 3), number(time.startup_ms / 1000, 3)
-    return f"{move} s a decision{bank}, {startup} s to start"
+        legs = info.seats if info.match_format == SERIES else 1
+        whole = f" ({_seconds(legs * time.bank_ms)} a match)" if time.bank_ms else ""
+        bank = f", bank {_seconds(time.bank_ms)} a {f'leg{whole}' if legs > 1 else 'match'}"
+    if time.increment_ms:
+        bank += f", {_seconds(time.increment_ms)} more a decision"
+    return f"{_seconds(time.move_time_ms)} a decision{bank}, {_seconds(time.startup_ms)} to start"
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{number(milliseconds / 1000, 3)} s"
 
 
 def matches_words(info: TournamentInfo) -> str:
