@@ -1,4 +1,9 @@
-"""One transaction on the entrants of a tournament, with its place in the history."""
+"""One transaction on the entrants of a tournament, with its place in the history.
+
+Whether a format has a place for who comes late can take it long to tell, and who writes makes all
+others wait. So a change is rehearsed, the format asked when the transaction is over, and the change
+made if nothing else happened that the answer rests on.
+"""
 
 from __future__ import annotations
 
@@ -23,20 +28,93 @@ from arena.seeding import by_rating, ratings_of
 from arena.tables import Bot, BotVersion, Change, Entrant, Match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from sqlmodel import Session
 
+    from arena.formats import Plan, Results
     from arena.infos import BotVersionInfo, EntrantInfo, TournamentInfo
     from arena.store import Store
     from arena.tables import Tournament
 
 MAX_REASON = 500
 
+MOST_REHEARSALS = 10
+"""How often a format is asked anew because the tournament went on meanwhile."""
+
+
+def change(store: Store, info: TournamentInfo, reason: str, act: Callable[[Desk], object]) -> None:
+    """Change the entrants in one transaction, after which the format must be able to hold them.
+
+    Args:
+        store: The arena's database.
+        info: The tournament as the organiser knows it.
+        reason: For the history.
+        act: Makes the change, whenever it is called.
+
+    Raises:
+        RefusedError: The reason is empty, the entrants are no longer those of `info`, the format
+            cannot go on so, or the tournament goes on too fast to ask it: nothing is stored.
+    """
+    check_reason(reason)
+    is_seeded = info.started is None and info.seeding is Seeding.RATING
+    ratings = ratings_of(store, pool_of(info)) if is_seeded else {}
+    answered: _Question | None = None
+    for _ in range(MOST_REHEARSALS):
+        try:
+            with _opened(store, info, reason, ratings) as desk:
+                act(desk)
+                desk.close(answered)
+        except _Unanswered as rehearsal:
+            answered = rehearsal.question
+            formats.check_entry(answered.format, answered.plan, answered.results)
+        else:
+            return
+    raise RefusedError(
+        f"{info.name} goes on while its format looks for a place", "run the same command again"
+    )
+
+
+@contextmanager
+def _opened(
+    store: Store, info: TournamentInfo, reason: str, ratings: Mapping[str, float]
+) -> Iterator[Desk]:
+    """Begin the transaction.
+
+    Raises:
+        RefusedError: The entrants are no longer those of `info`.
+    """
+    with store.write() as session:
+        row = queries.find_tournament(session, info.name)
+        if _seen(queries.entrants_of(session, store.home, row)) != _seen(info.entrants):
+            raise RefusedError(
+                f"the entrants of {info.name} changed meanwhile", "run the same command again"
+            )
+        is_over = queries.state_of(session, row, store.now()).is_over
+        yield Desk(store, session, row, reason, is_over, ratings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Whether a format has a place for the last newcomer of a plan."""
+
+    format: str
+    plan: Plan
+    results: Results
+
+
+class _Unanswered(Exception):  # noqa: N818 - nothing has failed
+    """Ends a rehearsal, so that nothing is stored."""
+
+    def __init__(self, question: _Question) -> None:
+        """Keep what the format is to be asked first."""
+        super().__init__()
+        self.question = question
+
 
 @dataclass(slots=True)
 class Desk:
-    """Where bots come and go; open it for one transaction."""
+    """Where bots come and go, for one transaction; see `change`."""
 
     store: Store
     session: Session
@@ -46,44 +124,27 @@ class Desk:
     ratings: Mapping[str, float]
     has_let_in: bool = False
 
-    @classmethod
-    @contextmanager
-    def open(cls, store: Store, info: TournamentInfo, reason: str) -> Iterator[Desk]:
-        """Begin the transaction; when it ends, the format must be able to hold who is in.
+    def close(self, answered: _Question | None) -> None:
+        """Plan for who is in now, or see that the format can go on with them.
+
+        Args:
+            answered: What the format has been asked, and said yes to.
 
         Raises:
-            RefusedError: The reason is empty, the entrants are no longer those of `info`, or the
-                format cannot go on so: nothing is stored.
+            RefusedError: It cannot go on.
+            _Unanswered: It must be asked first.
         """
-        check_reason(reason)
-        is_seeded = info.started is None and info.seeding is Seeding.RATING
-        ratings = ratings_of(store, pool_of(info)) if is_seeded else {}
-        with store.write() as session:
-            row = queries.find_tournament(session, info.name)
-            if _seen(queries.entrants_of(session, store.home, row)) != _seen(info.entrants):
-                raise RefusedError(
-                    f"the entrants of {info.name} changed meanwhile", "run the same command again"
-                )
-            is_over = queries.state_of(session, row, store.now()).is_over
-            desk = cls(store, session, row, reason, is_over, ratings)
-            yield desk
-            if desk.is_before_start:
-                planning.plan_anew(session, row)
-            elif not is_over:
-                desk.check_format()
-
-    def check_format(self) -> None:
-        """Refuse a list that the format cannot go on with.
-
-        Raises:
-            RefusedError: It cannot, or who came late would find nothing to play.
-        """
-        self.session.flush()
-        plan = plan_of(self.session, self.row)
-        formats.check(self.row.format, plan)
-        if self.has_let_in:
-            results = results_of(self.session, self.tournament_id)
-            formats.check_entry(self.row.format, plan, results)
+        if self.is_before_start:
+            planning.plan_anew(self.session, self.row)
+        elif not self.is_over:
+            self.session.flush()
+            plan = plan_of(self.session, self.row)
+            formats.check(self.row.format, plan)
+            if self.has_let_in:
+                results = results_of(self.session, self.tournament_id)
+                question = _Question(self.row.format, plan, results)
+                if question != answered:
+                    raise _Unanswered(question)
 
     @property
     def tournament_id(self) -> int:

@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from arena import planning, queries
 from arena.bots import check_entropy
 from arena.contributions import WAITING, contributions, fix_list, forgo
-from arena.desk import Desk
+from arena.desk import change
 from arena.entropy import StringState, digest_of
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.tables import BotVersion, Entrant, ListedString, Tournament
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlmodel import Session
 
+    from arena.desk import Desk
     from arena.infos import BotVersionInfo, TournamentInfo
     from arena.store import Store
 
@@ -191,12 +192,15 @@ def give_up(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     if len(found) > 1:
         raise RefusedError(f"{word} is more than one entrant of {info.name}", "name the version")
     bot = queries.bot_version(store, found.pop())
-    with Desk.open(store, info, reason) as desk:
+
+    def act(desk: Desk) -> None:
         now = store.now()
         fix_list(desk.session, desk.row, now)
         version = queries.find_version(desk.session, bot)
         if not (desk.is_before_start and forgo(desk.session, desk.row, {version}, reason, now)):
             raise RefusedError(f"{info.name} waits no more for the string of {bot.label}")
+
+    change(store, info, reason, act)
     return queries.tournament(store, name)
 
 

@@ -542,7 +542,10 @@ def entrants_of(session: Session, home: Home, row: Tournament) -> tuple[EntrantI
 def _comings_and_goings(
     session: Session, row: Tournament
 ) -> tuple[dict[int, ReasonKind], dict[int, ReasonKind]]:
-    """Return how one came after the start, and why one left: a disqualification outweighs."""
+    """Return how one came after the start, and why one left, by position.
+
+    The last reason counts; nothing can follow a disqualification.
+    """
     came: dict[int, ReasonKind] = {}
     left: dict[int, ReasonKind] = {}
     changes = session.exec(

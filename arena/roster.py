@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from arena import entries, formats, ledger, planning, queries
-from arena.desk import Desk, check_reason
+from arena.desk import change, check_reason
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
@@ -21,6 +21,7 @@ from arena.reasons import ReasonKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from arena.desk import Desk
     from arena.entries import Entry
     from arena.infos import EntrantInfo, TournamentInfo
     from arena.store import Store
@@ -35,10 +36,13 @@ def join(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     """
     info = queries.tournament(store, name)
     new = _new_entries(store, info, word)
-    with Desk.open(store, info, reason) as desk:
+
+    def act(desk: Desk) -> None:
         desk.refuse_frozen("takes no late entries")
         desk.refuse_over()
         desk.add(new)
+
+    change(store, info, reason, act)
     return queries.tournament(store, name)
 
 
@@ -51,10 +55,13 @@ def withdraw(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
     """
     info = queries.tournament(store, name)
     leaving = _find(info, word, info.present)
-    with Desk.open(store, info, reason) as desk:
+
+    def act(desk: Desk) -> None:
         desk.refuse_over("its results stand; only disqualify can still take it out of the tables")
         _refuse_challenger(desk, info, leaving)
         desk.remove(leaving, ReasonKind.WITHDRAWAL)
+
+    change(store, info, reason, act)
     return queries.tournament(store, name)
 
 
@@ -73,8 +80,7 @@ def disqualify(store: Store, name: str, word: str, reason: str) -> TournamentInf
     leaving = _find(info, word, info.entrants)
     if leaving[0].left is ReasonKind.DISQUALIFICATION:
         raise RefusedError(f"{word} is disqualified already")
-    with Desk.open(store, info, reason) as desk:
-        desk.remove(leaving, ReasonKind.DISQUALIFICATION)
+    change(store, info, reason, lambda desk: desk.remove(leaving, ReasonKind.DISQUALIFICATION))
     return queries.tournament(store, name)
 
 
@@ -95,10 +101,13 @@ def replace_version(store: Store, name: str, old: str, new: str, reason: str) ->
         )
     if [entrant.name for entrant in leaving] == [entry.bot.label for entry in coming]:
         raise RefusedError(f"{new} is in {info.name} already", "name another version")
-    with Desk.open(store, info, reason) as desk:
+
+    def act(desk: Desk) -> None:
         desk.refuse_frozen("takes no new versions")
         desk.refuse_over()
         desk.exchange(leaving, coming)
+
+    change(store, info, reason, act)
     return queries.tournament(store, name)
 
 

@@ -1,4 +1,4 @@
-"""The tables of the arena's database; only the store touches them.
+"""The tables of the arena's database; sessions on them come from the store alone.
 
 Times are milliseconds since 1970 (UTC). Scores are text: exact fractions such as "-3/2".
 """

@@ -180,16 +180,19 @@ def test_manifest_of_any_length_is_not_read(forgery: Forgery) -> None:
     assert (found.expected, found.found) == ("268435456 bytes at most", "21474836480")
 
 
-def test_document_of_any_length_is_not_read(
-    forgery: Forgery, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["usage.json", FIRST])
+def test_file_of_any_length_is_not_read(
+    forgery: Forgery, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """The manifest that lists its length is by the same hand, and so no reason to read it all."""
-    size = forgery.path("tournament.json").stat().st_size
-    monkeypatch.setattr("arena.publishing.folder.MOST_DOCUMENT_BYTES", size - 1)
+    path = forgery.path(name)
+    most = max(each.stat().st_size for each in forgery.folder.rglob("*") if each.is_file())
+    monkeypatch.setattr("arena.publishing.folder.MOST_BYTES", most)
+    os.truncate(path, most + 1)
 
-    found = check_named(forgery, "tournament.json", "size")
+    found = check_named(forgery, name, "size")
 
-    assert (found.expected, found.found) == (f"{size - 1} bytes at most", str(size))
+    assert (found.expected, found.found) == (f"{most} bytes at most", str(most + 1))
 
 
 def test_file_that_is_longer_than_listed_is_not_hashed(

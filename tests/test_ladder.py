@@ -1,15 +1,26 @@
+import gc
 import importlib
 import random
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 import pytest
-from schedules import Outcome, better_seed, draw, join, leave, play
+from schedules import Outcome, better_seed, draw, join, leave, play, two
 
 from arena.errors import RefusedError
-from arena.formats import Pairing, Partners, Plan, Totals, expected_matches, ranking, schedule
+from arena.formats import (
+    Change,
+    Pairing,
+    Partners,
+    Plan,
+    Totals,
+    expected_matches,
+    ranking,
+    schedule,
+)
 from arena.formats.matchmaking import PLACEMENTS, newcomer, next_groups, quality
 from arena.ratings import Skill
 from referee.shuffle import Stream
@@ -176,6 +187,41 @@ def test_an_end_is_refused() -> None:
     """A ladder is stopped, not planned."""
     with pytest.raises(RefusedError, match="until it is stopped"):
         schedule("ladder", replace(ladder(4), rounds=3), {})
+
+
+def test_what_is_long_past_takes_little_memory() -> None:
+    """A ladder has no end: what it keeps of a block must not grow with who is in."""
+    whole = ladder(300)
+    _, results = play("ladder", whole, draw, matches=160)
+    tracemalloc.start()
+    try:
+        play("ladder", whole, draw, results=results, matches=400)
+        # What updates came to is kept up to a bound.
+        ladder_module._updated.cache_clear()
+        gc.collect()
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken / 30 < 12_000
+
+
+@pytest.mark.parametrize("changes", [(), (join(20, 100), leave(3, 150), join(21, 310))])
+def test_another_past_is_worked_out_from_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, changes: tuple[Change, ...]
+) -> None:
+    """A result that is another than before gives what it gives where nothing is remembered."""
+    monkeypatch.setattr(ladder_module, "_NEAR", 3)
+    monkeypatch.setattr(ladder_module, "_CHECKPOINT", 10)
+    whole = replace(ladder(20), seed=bytes([9]) * 32, changes=changes)
+    _, results = play("ladder", whole, better_seed, matches=400)
+    others = {number: results[number] for number in range(1, 260)}
+    others |= {number: two(-1) for number in range(200, 260)}
+
+    made = schedule("ladder", whole, others)
+    ladder_module._start.cache_clear()
+
+    assert made == schedule("ladder", whole, others)
+    assert made.pairings != schedule("ladder", whole, results).pairings[: len(made.pairings)]
 
 
 def test_what_is_old_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:

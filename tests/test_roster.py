@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cups import Script, options, play, run, submit
-from stores import OWNER, die_before, result
+from stores import OWNER, die_before, lease, result
 
-from arena import desk, ledger, planning, queries, roster, tournament
+from arena import desk, formats, ledger, planning, queries, roster, tournament
 from arena.errors import NotFoundError, RefusedError
+from arena.formats import Pairing, Schedule, check_entry
 from arena.home import Home
 from arena.infos import MatchState, TournamentState
 from arena.jobs import Outcome, Voided
@@ -23,6 +24,7 @@ from arena.tournament import StopFlag
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from arena.formats import Plan, Results
     from arena.infos import MatchInfo
     from arena.jobs import MatchDescription
 
@@ -453,6 +455,56 @@ def test_late_entry_that_would_find_nothing_to_play_is_refused(store: Store) -> 
     with pytest.raises(RefusedError, match="no place for a late entry"):
         roster.join(store, "cup", "dora", "late")
     assert queries.history(store, "cup") == ()
+
+
+def playing_swiss(store: Store, tmp_path: Path) -> None:
+    """Begin a Swiss of six of which the fourth round is to come."""
+    for name in ("emil", "fedor", "greta"):
+        submit(store, tmp_path, name)
+    tournament.create(store, options(*NAMES, "emil", "fedor", format="swiss", rounds=4))
+    stop = StopFlag()
+    run(store, Script({7: stop.request}), stop=stop)
+
+
+def test_nobody_waits_while_a_format_looks_for_a_place(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A result that is recorded meanwhile is in what the format is asked again."""
+    playing_swiss(store, tmp_path)
+    told: list[int] = []
+
+    def meanwhile(name: str, plan: Plan, results: Results) -> None:
+        told.append(len(results))
+        check_entry(name, plan, results)
+        if len(told) == 1:
+            with Store.open(store.home, busy_seconds=0.05) as other:
+                ledger.finish(other, lease(other, 1), result(), ())
+
+    monkeypatch.setattr(formats, "check_entry", meanwhile)
+    info = roster.join(store, "cup", "greta", "new")
+
+    assert told == [7, 8]
+    assert (info.done, [each.name for each in info.present][-1]) == (8, "greta@1")
+    assert [line[1] for line in note(store)] == ["greta@1"]
+
+
+def test_entry_into_what_goes_on_too_fast_is_refused(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format is not asked for ever; nothing is stored, and the command may be tried again."""
+    playing_swiss(store, tmp_path)
+    numbers = itertools.count(100)
+
+    def meanwhile(*_args: object) -> None:
+        ledger.plan(store, 1, Schedule((Pairing(next(numbers), 9, (0, 1)),)))
+
+    monkeypatch.setattr(formats, "check_entry", meanwhile)
+    with pytest.raises(RefusedError, match="goes on while its format looks for a place"):
+        roster.join(store, "cup", "greta", "new")
+
+    assert next(numbers) == 100 + desk.MOST_REHEARSALS
+    assert note(store) == []
+    assert len(queries.tournament(store, "cup").entrants) == 6
 
 
 def test_end_by_hand_stands_between_what_came_before_and_after(

@@ -40,6 +40,7 @@ PLACEMENT = "placement"
 _FEWEST, _MOST = 2, 6
 _BLOCK = 8
 _LOOK_AHEAD = 3
+_NEAR, _CHECKPOINT = 8, 256
 _LADDERS = 8
 _UPDATES = 1 << 16
 
@@ -111,80 +112,131 @@ class Ladder(Format):
 ladder = Ladder()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What one block more rests on.
+
+    Attributes:
+        told: The outcomes of the oldest unrated blocks, which count from then on.
+        present: Who is in.
+        came: Who of them has just come and gets placement matches.
+    """
+
+    told: tuple[tuple[Ranks, ...], ...]
+    present: tuple[int, ...]
+    came: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
 class _Node:
     """A ladder after some blocks.
 
     What follows is remembered in the node: a ladder is asked for again after every few of its
-    thousands of matches, and then only what is new is to be worked out.
+    thousands of matches, and then only what is new is to be worked out. What the choice of matches
+    knows of the players is kept by the last nodes and by a few on the way alone: all of it after
+    every block would fill the memory of what has no end.
 
     Attributes:
         plan: Of the tournament, without its changes.
         block: The last one.
-        players: All who have ever come.
+        number: How many blocks there are.
         held: How many pairings there are.
         unrated: The blocks whose results do not count yet, the oldest first.
+        before: The ladder without the last block, and what that rests on; None of an empty one.
+        players: All who have ever come; None where they are forgotten.
     """
 
     plan: Plan
     block: Block
-    players: Mapping[int, Player]
     number: int
     held: int
     unrated: tuple[Block, ...]
-    _next: dict[object, _Node] = field(default_factory=dict)
+    before: tuple[_Node, _Step] | None
+    players: Mapping[int, Player] | None
+    _next: dict[_Step, _Node] = field(default_factory=dict)
 
-    def after(
-        self, told: tuple[tuple[Ranks, ...], ...], present: tuple[int, ...], came: tuple[int, ...]
-    ) -> _Node:
-        """Return the ladder with one block more.
+    def after(self, step: _Step) -> _Node:
+        """Return the ladder with one block more."""
+        if step not in self._next:
+            # Who is in seldom changes: one list of them does for many blocks.
+            last = self.before and self.before[1].present
+            if step.present == last:
+                step = replace(step, present=last)
+            self._next[step] = self._grown(step)
+        return self._next[step]
 
-        Args:
-            told: The outcomes of the oldest unrated blocks, which count from now on.
-            present: Who is in.
-            came: Who of them has just come and gets placement matches.
-        """
-        key = told, present, came
-        if key not in self._next:
-            self._next[key] = self._grown(told, present, came)
-        return self._next[key]
-
-    def _grown(
-        self, told: tuple[tuple[Ranks, ...], ...], present: tuple[int, ...], came: tuple[int, ...]
-    ) -> _Node:
-        plan = self.plan
-        players = dict(self.players)
-        players |= {one: newcomer(plan.seats) for one in present if one not in players}
-        for block, outcomes in zip(self.unrated, told, strict=False):
-            _count(plan, players, block, outcomes)
-        number = self.number + 1
+    def _grown(self, step: _Step) -> _Node:
+        plan, present, number = self.plan, step.present, self.number + 1
+        players = self.rated(self.known_players(), step)
         stream = Stream(plan.seed, "ladder", number, 0)
-        if came:
-            others = [one for one in present if one not in came]
-            groups = [group for one in came for group in placements(players, one, others, stream)]
+        if step.came:
+            others = [one for one in present if one not in step.came]
+            groups = [
+                group for one in step.came for group in placements(players, one, others, stream)
+            ]
         else:
             matches = min(len(present) // plan.seats, _BLOCK)
             groups = next_groups(players, present, number, matches, stream)
         grown: list[Pairing] = []
         for group in groups:
             seats = seated(players, group, rotating=plan.partners is Partners.ROTATING)
-            stage = PLACEMENT if came else ""
+            stage = PLACEMENT if step.came else ""
             grown.append(Pairing(self.held + len(grown) + 1, number, seats, stage))
-            for seat, one in enumerate(seats):
-                players[one] = booked(players[one], seats, seat, number, len(present))
-        return _Node(
+            _book(players, grown[-1], len(present))
+        node = _Node(
             plan=plan,
             block=tuple(grown),
-            players=players,
             number=number,
             held=self.held + len(grown),
-            unrated=(*self.unrated[len(told) :], tuple(grown)),
+            unrated=(*self.unrated[len(step.told) :], tuple(grown)),
+            before=(self, step),
+            players=players,
         )
+        node.forget_old_players()
+        return node
+
+    def rated(self, players: Mapping[int, Player], step: _Step) -> dict[int, Player]:
+        """Return the players after the results that count from a step on, its newcomers added."""
+        moved = dict(players)
+        moved |= {one: newcomer(self.plan.seats) for one in step.present if one not in moved}
+        for block, outcomes in zip(self.unrated, step.told, strict=False):
+            _count(self.plan, moved, block, outcomes)
+        return moved
+
+    def known_players(self) -> Mapping[int, Player]:
+        """Return all who have ever come, worked out from an earlier node if they are forgotten."""
+        way: list[tuple[_Node, _Step, _Node]] = []
+        node = self
+        while node.players is None and node.before is not None:
+            way.append((*node.before, node))
+            node = node.before[0]
+        players = dict(node.players or {})
+        for earlier, step, later in reversed(way):
+            players = earlier.rated(players, step)
+            for pairing in later.block:
+                _book(players, pairing, len(step.present))
+        return players
+
+    def forget_old_players(self) -> None:
+        """Let a node some blocks back, which is seldom gone on from, know its players no more."""
+        node = self
+        for _ in range(_NEAR):
+            if node.before is None:
+                return
+            node = node.before[0]
+        if node.number % _CHECKPOINT:
+            node.players = None
+
+
+def _book(players: dict[int, Player], pairing: Pairing, field_: int) -> None:
+    """Note that those of a pairing have been put into a match."""
+    for seat, one in enumerate(pairing.seats):
+        players[one] = booked(players[one], pairing.seats, seat, pairing.round, field_)
 
 
 @lru_cache(_LADDERS)
 def _start(plan: Plan) -> _Node:
-    return _Node(plan=plan, block=(), players={}, number=0, held=0, unrated=())
+    return _Node(plan=plan, block=(), number=0, held=0, unrated=(), before=None, players={})
 
 
 def _blocks(plan: Plan, results: Results) -> list[Block]:
@@ -207,7 +259,7 @@ def _blocks(plan: Plan, results: Results) -> list[Block]:
             told = tuple(
                 tuple(_ranks(plan, results[pairing.number]) for pairing in block) for block in due
             )
-        node = node.after(told, tuple(roster.present), came)
+        node = node.after(_Step(told, tuple(roster.present), came))
         blocks.append(node.block)
 
 

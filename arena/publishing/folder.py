@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 MOST_MANIFEST_BYTES = 1 << 28
-"""Twice what a list of all files of the largest tournament takes."""
+"""Room for the records of a million matches."""
 
-MOST_DOCUMENT_BYTES = 1 << 30
-"""No document that is read at once is longer: a stranger's folder shall not fill the memory."""
+MOST_BYTES = 1 << 30
+"""No other file is longer: each is read at once, and a stranger's shall not fill the memory."""
 
 
 class Folder:
@@ -71,7 +71,9 @@ class Folder:
         for number, each in enumerate(manifest.files):
             place = self.path / each.path
             # What is longer than it should be is not read first to find that out.
-            compare(each.path, "size", each.size, place.stat().st_size)
+            size = place.stat().st_size
+            compare(each.path, "size", each.size, size)
+            _refuse_longer(each.path, MOST_BYTES, size)
             found = self.sums[each.path] = sum_of(place)
             compare(each.path, "size", each.size, found.size)
             compare(each.path, "SHA-256", each.sha256, found.sha256)
@@ -89,7 +91,9 @@ class Folder:
         Raises:
             DifferenceError: It is not there, or not in that form.
         """
-        return self.read(TOURNAMENT, TOURNAMENTS[self._format])
+        tournament = self.read(TOURNAMENT, TOURNAMENTS[self._format])
+        compare(TOURNAMENT, "format, as the manifest says", self._format, tournament.format)
+        return tournament
 
     def _walk(self) -> set[str]:
         """Return all files below the folder but the manifest; there must be nothing else."""
@@ -132,12 +136,15 @@ class Folder:
         """
         if name != MANIFEST and name not in self.sums:
             differ(name, "", "a file", "nothing")
-        most = MOST_MANIFEST_BYTES if name == MANIFEST else MOST_DOCUMENT_BYTES
+        most = MOST_MANIFEST_BYTES if name == MANIFEST else MOST_BYTES
         with (self.path / name).open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > most:
-                differ(name, "size", f"{most} bytes at most", str(size))
+            _refuse_longer(name, most, os.fstat(file.fileno()).st_size)
             return file.read(most)
+
+
+def _refuse_longer(name: str, most: int, size: int) -> None:
+    if size > most:
+        differ(name, "size", f"{most} bytes at most", str(size))
 
 
 def same(name: str, expected: bytes, found: bytes) -> None:
