@@ -445,6 +445,20 @@ def test_disqualified_have_no_rank_in_any_table_of_the_tournament(
     assert [row["rank"] for row in read(capsys, "rankings")] == [1, 2, 3]
 
 
+def test_rating_of_a_ladder_is_not_taken_for_that_of_its_pool(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The two tables have other headings, and the ladder's heeds no settings of the pool."""
+    create(capsys, "--format", "ladder")
+    head = arena(capsys, "tournament", "show", "cup")[0].splitlines()
+    headings = [line for line in head if line.split()[:1] in (["Place"], ["Rank"])]
+    assert ["Ladder rating" in line for line in headings] == [True, False]
+    places = read(capsys, "tournament", "show", "cup")["places"]
+    (tmp_path / "home" / "ratings.toml").write_text("[trueskill]\nmu = 30\n")
+    assert read(capsys, "tournament", "show", "cup")["places"] == places
+    assert "usual parameters" in " ".join(arena(capsys, "formats", "ladder")[0].split())
+
+
 def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> None:
     """Stopping reveals the seed; nothing is played any more."""
     create(capsys, "--format", "ladder")

@@ -40,10 +40,13 @@ COLUMNS = (
     Column("Played", "right"),
     Column("Commitment"),
 )
+TITLES = {"Rating": "Ladder rating"}
+"""What is printed for headings of a format's order that would be taken for something else."""
 PLACE_FIELDS = {
     "rank": "place by the format's own order, null for one who was disqualified",
     "name": "name@version, of fixed partners name@version+name@version",
-    "columns.*": "what the order rests on, by heading; fractions as text",
+    "columns.*": "what the order rests on, by heading; fractions as text; Rating is "
+    "that of a ladder, always TrueSkill's with its usual parameters",
     "note": "why it left (withdrawal, disqualification, replacement), else how it came after "
     "the start (late entry, replacement), else empty",
 }
@@ -106,7 +109,7 @@ def print_places(output: Output, table: Sequence[Placed]) -> None:
     columns = (
         Column("Place", "right"),
         Column("Name", fold=True),
-        *(Column(heading, "right") for heading in headings),
+        *(Column(TITLES.get(heading, heading), "right") for heading in headings),
         Column("Note"),
     )
     output.table(columns, [_place_row(row, headings) for row in table])
