@@ -13,7 +13,7 @@ from arena import planning, queries
 from arena.bots import PLUS, check_name
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
-from arena.entries import check_backend, enter, usual_sandbox
+from arena.entries import check_backend, enter, is_bot, split_pair, usual_sandbox
 from arena.entropy import seed_with
 from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
@@ -198,13 +198,9 @@ def draft(
     rules = options.rules or find_variant(options.variant)
     check_seats(options.variant, rules, options.seats)
     decks = decks_of(options.decks, options.match_format)
-    listed, partners = enter(
-        options.bots,
-        options.variant,
-        rules,
-        find or (lambda word: queries.bot_version(store, word)),
-    )
-    challenger = _challenger(options, listed)
+    version = find or (lambda word: queries.bot_version(store, word))
+    listed, partners = enter(options.bots, options.variant, rules, version)
+    challenger = _challenger(options, listed, version)
     seeding = options.seeding or _usual_seeding(options.format)
     if seeding is Seeding.RATING:
         pool = Pool(rules=rules, seats=options.seats, match_format=options.match_format)
@@ -322,10 +318,13 @@ def _usual_seeding(name: str) -> Seeding:
     return Seeding.RATING if find_format(name).is_seeded else Seeding.GIVEN
 
 
-def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[str, ...] | None:
+def _challenger(
+    options: TournamentOptions, listed: Sequence[Entry], find: Callable[[str], BotVersionInfo]
+) -> tuple[str, ...] | None:
     """Return the names of the challenger's bots; the first named is it unless another is.
 
     Raises:
+        NotFoundError: There is no such bot.
         RefusedError: Nobody of this name is entered.
     """
     entered = units(listed)
@@ -336,6 +335,8 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
         bare = [label.partition("@")[0] for label in unit]
         if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:
             return unit
+    for word in split_pair(options.challenger, lambda name: is_bot(find, name)):
+        find(word)
     raise RefusedError(
         f"the challenger {options.challenger} is not entered", "name one of the entrants"
     )

@@ -349,8 +349,8 @@ def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
     assert "container" not in err
     assert "entered twice" in arena(capsys, *line, "anna", "anna", code=2)[1]
     assert "1 entrant cannot fill 2 seats" in arena(capsys, *line, "anna", code=2)[1]
-    wrong = [*line, *BOTS, "--format", "gauntlet", "--challenger", "emil"]
-    assert "challenger emil is not entered" in arena(capsys, *wrong, code=2)[1]
+    wrong = [*line, *BOTS[:3], "--format", "gauntlet", "--challenger", "dora"]
+    assert "challenger dora is not entered" in arena(capsys, *wrong, code=2)[1]
 
 
 def test_word_with_a_plus_is_two_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -660,7 +660,11 @@ def test_bank_is_told_by_leg_and_by_match(
         (["anna+boris", "clara+dora"], "each plays for itself"),
         ([*BOTS, "--format", "knockout"], "single-elimination"),
         ([*BOTS, "--groups", "2"], "no use for --groups"),
-        ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "is not entered"),
+        ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "there is no bot 'emil'"),
+        (
+            [*BOTS[:3], "--challenger", "dora", "--format", "gauntlet"],
+            "the challenger dora is not entered; name one of the entrants",
+        ),
         ([*BOTS, "--finals", "--format", "double-elimination"], "equally many"),
         ([*BOTS, "--finals", "--format", "ladder"], "equally many"),
         (["anna", "--open", "--finals"], "nobody enters a final"),
@@ -843,6 +847,25 @@ def test_command_that_is_told_names_the_file_as_it_was_named(
     line = ["tournament", "create", "cup", *BOTS, "--sandbox", "process", "--database", ""]
     _, err = arena(capsys, *line)
     assert "arena tournament run cup --database ''" in err
+
+
+@pytest.mark.parametrize("key", ["finals", "final"])
+def test_file_says_finals_as_the_line_does(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The key is the word of --finals; the one it had is taken too, but not both."""
+    entrants = f"entrants = ['anna', 'boris']\nname = 'cup'\n{key} = true\n"
+    Path("cup.toml").write_text(entrants)
+    assert read(capsys, "tournament", "create", "--from", "cup.toml")["final"] is True
+    Path("cup.toml").write_text(f"{entrants}{'final' if key == 'finals' else 'finals'} = true\n")
+    _, err = arena(capsys, "tournament", "create", "--from", "cup.toml", code=2)
+    assert "there is no key 'final'" in err
+
+
+def test_plan_of_a_file_takes_no_name_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever gives both is told to give one of them, whoever gives none which there are."""
+    line = ["tournament", "plan"]
+    said = "cup and --from o.toml were given: give one of them, not both"
+    assert said in arena(capsys, *line, "cup", "--from", "o.toml", code=2)[1]
+    assert "name a tournament, or give --from FILE" in arena(capsys, *line, code=2)[1]
 
 
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:

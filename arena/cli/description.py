@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import click
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     ConfigDict,
     Field,
@@ -145,7 +146,7 @@ class Description(_Table):
     third_place: bool | None = None
     challenger: str | None = None
     seeding: Literal["given", "rating"] | None = None
-    final: bool = False
+    finals: Annotated[bool, Field(validation_alias=AliasChoices("finals", "final"))] = False
     open: bool = False
     seats: Annotated[int, Field(ge=2, le=6)] | None = None
     decks: Count | None = None
@@ -201,7 +202,7 @@ class DescriptionFile:
             third_place=said.third_place,
             challenger=said.challenger,
             seeding=None if said.seeding is None else Seeding(said.seeding),
-            is_final=said.final,
+            is_final=said.finals,
             is_open=said.open,
             decks=said.decks,
             match_format=match_format,
