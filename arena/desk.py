@@ -371,9 +371,11 @@ def check_reason(text: str) -> None:
     """Refuse what tells readers of the history nothing, or too much.
 
     Raises:
-        RefusedError: The text is blank or too long, or not in UTF-8.
+        RefusedError: The text is blank, too long, or not in UTF-8.
     """
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise RefusedError("the reason is not in UTF-8", "say it in letters of this terminal")
-    if not text.strip() or len(text) > MAX_REASON:
+    if not text.strip():
         raise RefusedError("the history needs a reason", f"say why in 1 to {MAX_REASON} characters")
+    if len(text) > MAX_REASON:
+        raise RefusedError(f"the reason has {len(text)} characters", f"at most {MAX_REASON}")

@@ -90,7 +90,7 @@ def enter(
         NotFoundError: A bot is unknown.
         RefusedError: A bot is entered twice, or the pairs do not fit the game.
     """
-    groups = [split_pair(word, lambda name: _is_bot(find, name)) for word in words]
+    groups = [split_pair(word, lambda name: is_bot(find, name)) for word in words]
     for word, group in zip(words, groups, strict=True):
         _check_word(word, group, find)
     partners = partners_of(groups, variant, rules)
@@ -109,7 +109,7 @@ def _check_word(word: str, group: Sequence[str], find: Callable[[str], BotVersio
     Raises:
         RefusedError: A name is missing, or there are more than two.
     """
-    if PLUS not in word or _is_bot(find, word):
+    if PLUS not in word or is_bot(find, word):
         return
     if not all(group):
         raise RefusedError(f"in {word!r} a name is missing", "a pair is two bots: alice+bob")
@@ -117,7 +117,8 @@ def _check_word(word: str, group: Sequence[str], find: Callable[[str], BotVersio
         raise RefusedError(f"{word!r} is more than two names", "a pair is two bots: alice+bob")
 
 
-def _is_bot(find: Callable[[str], BotVersionInfo], name: str) -> bool:
+def is_bot(find: Callable[[str], BotVersionInfo], name: str) -> bool:
+    """Tell whether a name is that of a bot."""
     try:
         find(name)
     except NotFoundError:

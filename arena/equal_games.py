@@ -20,7 +20,9 @@ MOST_TURNS = 10_000
 def check_equal_games(name: str, plan: Plan) -> None:
     """Refuse a format that does not give everybody equally many games.
 
-    The whole tournament is played in thought, once with the first seats winning, once the last.
+    A format in which results can make more matches is refused unseen: nobody can try all results.
+    Else the whole tournament is played in thought, once with the first seats winning, once the
+    last.
 
     Raises:
         RefusedError: Somebody would play more often than another, or there is no end.
@@ -28,6 +30,11 @@ def check_equal_games(name: str, plan: Plan) -> None:
     if formats.find_format(name).is_endless:
         raise RefusedError(
             f"{name} has no end, and in finals everybody plays equally many games",
+            "choose round-robin for finals",
+        )
+    if formats.find_format(name).can_grow:
+        raise RefusedError(
+            f"{name} plays again what ends level, and in finals everybody plays equally many games",
             "choose round-robin for finals",
         )
     for sign in (1, -1):

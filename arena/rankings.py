@@ -9,11 +9,13 @@ from arena import queries
 from arena.formats import Partners
 from arena.pools import Pool, rating_of
 from arena.ratings import changes, fold
+from arena.results_queries import first_recorded
 from arena.standings import left_of_teams, standings
 from arena.statistics.stats import by_pairs, pair_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from arena.infos import TournamentInfo
     from arena.pools import Wish
@@ -98,14 +100,15 @@ def tournament_ranking(
         store: The arena's database.
         name: Of the tournament.
         wish: What to rate by instead of the pool's settings.
-        until: Leave out what was recorded later, in milliseconds since 1970.
+        until: Leave out what was recorded later, and who came, or left, later; in milliseconds
+            since 1970.
 
     Raises:
         NotFoundError: No tournament or rating system has this name.
         RefusedError: The settings of pools, or a parameter, will not do.
     """
     info = queries.tournament(store, name)
-    left = {each.name: each.left for each in info.entrants if each.left is not None}
+    left = _field(store, info, until).left
     return replace(_ranking(store, pool_of(info), [info], wish, until), left=left)
 
 
@@ -127,7 +130,7 @@ def pool_ranking(
     infos = [
         info
         for info in queries.tournaments(store)
-        if pool_of(info) == pool and (until is None or info.created.timestamp() * 1000 <= until)
+        if pool_of(info) == pool and (until is None or _milliseconds(info.created) <= until)
     ]
     return _ranking(store, pool, infos, wish, until)
 
@@ -154,7 +157,9 @@ def pair_table(
     if info.partners is Partners.NONE:
         return ()
     ranking = tournament_ranking(store, name, wish, until)
-    fixed = [tuple(bot.name for bot in pair) for pair in info.pairs]
+    entered = set(ranking.entrants)
+    pairs = [tuple(bot.name for bot in pair) for pair in info.pairs]
+    fixed = [pair for pair in pairs if entered.issuperset(pair)]
     teams = [*fixed, *(team for match in ranking.matches for team in match.teams)]
     return replace(
         ranking,
@@ -162,6 +167,57 @@ def pair_table(
         entrants=tuple(map(pair_label, fixed)),
         left=left_of_teams(teams, ranking.left),
     ).table()
+
+
+def first_result(store: Store, question: Pool | str) -> int | None:
+    """Return when the first result of a pool, or of a tournament, was recorded.
+
+    Returns:
+        Milliseconds since 1970, None if there is no result.
+
+    Raises:
+        NotFoundError: No tournament has this name.
+    """
+    if isinstance(question, str):
+        infos = [queries.tournament(store, question)]
+    else:
+        infos = [info for info in queries.tournaments(store) if pool_of(info) == question]
+    return first_recorded(store, [info.id for info in infos])
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Who was in a tournament at a moment, those who had left among them, and why these left."""
+
+    entrants: tuple[str, ...]
+    left: Mapping[str, ReasonKind]
+
+
+def _field(store: Store, info: TournamentInfo, until: int | None) -> _Field:
+    """Return who was in, told by the changes up to a moment, in milliseconds since 1970."""
+    names = tuple(entrant.name for entrant in info.entrants)
+    if until is None:
+        left = {each.name: each.left for each in info.entrants if each.left is not None}
+        return _Field(names, left)
+    if _milliseconds(info.created) > until:
+        return _Field((), {})
+    changes = [each for each in queries.history(store, info.name) if each.joined is not None]
+    named = dict.fromkeys([*names, *(each.entrant or "" for each in changes)])
+    came_first = {each.entrant: each.joined for each in reversed(changes)}
+    present = {name: not came_first.get(name, False) for name in named}
+    gone: dict[str, ReasonKind] = {}
+    for change in changes:
+        if _milliseconds(change.created) > until or change.entrant is None or change.kind is None:
+            continue
+        if change.joined or change.after is None:
+            present[change.entrant] = bool(change.joined)
+        else:
+            gone[change.entrant] = change.kind
+    return _Field(tuple(name for name in named if present[name]), gone)
+
+
+def _milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
 
 
 def _ranking(
@@ -175,7 +231,7 @@ def _ranking(
     names: list[str] = []
     entrants: dict[str, None] = {}
     for info in infos:
-        entrants |= dict.fromkeys(entrant.name for entrant in info.entrants)
+        entrants |= dict.fromkeys(_field(store, info, until).entrants)
         for match in queries.played_matches(store, info.name, until=until):
             names.append(f"{info.name}/{match.number}")
             matches.append(replace(match, number=len(matches)))

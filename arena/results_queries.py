@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeGuard, cast
 
+from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.infos import MatchState
@@ -13,6 +14,7 @@ from arena.stored_texts import read_numbers
 from arena.tables import Attempt, FaultRow, Match, Result
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from sqlmodel import Session
@@ -66,6 +68,20 @@ class ResultRow:
     state: str
     values: ResultValues
     broken_times: tuple[tuple[str, object], ...] = ()
+
+
+def first_recorded(store: Store, tournaments: Sequence[int]) -> int | None:
+    """Return when the first result of some tournaments was recorded, None if there is none.
+
+    In milliseconds since 1970.
+    """
+    with store.read() as session:
+        query = (
+            select(func.min(Result.recorded))
+            .join(Match, col(Match.id) == Result.match_id)
+            .where(col(Match.tournament_id).in_(tournaments))
+        )
+        return session.exec(query).one()
 
 
 def without_result(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:

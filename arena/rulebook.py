@@ -15,6 +15,7 @@ from arena.errors import NotFoundError, RefusedError, with_near
 from arena.reading import reading
 from arena.tables import SavedRules
 from referee.options import OPTIONS, Rules, choices_of
+from referee.results import SERIES
 from referee.variants import VARIANTS
 
 if TYPE_CHECKING:
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
     from arena.store import Store
 
 __all__ = [
+    "USUAL_DECKS",
     "Game",
     "SavedRulesInfo",
     "change",
     "changes",
     "check_seats",
+    "decks_of",
     "find_game",
     "find_saved",
     "is_same_game",
@@ -38,6 +41,9 @@ __all__ = [
     "save",
     "saved",
 ]
+
+USUAL_DECKS = 100
+"""Decks of a match unless the organiser says otherwise."""
 
 ALL = ", ".join(OPTIONS)
 MAX_DIGITS = 9
@@ -144,6 +150,20 @@ def check_seats(name: str, rules: Rules, seats: int) -> None:
         raise RefusedError(
             f"{name} cannot be played by {bots} in a match", f"it is played by {allowed}"
         )
+
+
+def decks_of(decks: int | None, match_format: str) -> int:
+    """Return how many decks a match has, the usual number unless one was asked for.
+
+    Raises:
+        RefusedError: One was asked for where a match lasts as long as its rules say.
+    """
+    if decks is not None and match_format != SERIES:
+        raise RefusedError(
+            f"{match_format} has no use for --decks: its matches last as long as their rules say",
+            "leave it away, or choose series",
+        )
+    return USUAL_DECKS if decks is None else decks
 
 
 # ----------------------------------------------------------------------------------- saved rules

@@ -13,7 +13,7 @@ from arena import planning, queries
 from arena.bots import PLUS, check_name
 from arena.desk import units
 from arena.driver import Driver, ProgressListener, StopFlag
-from arena.entries import check_backend, enter, usual_sandbox
+from arena.entries import check_backend, enter, is_bot, split_pair, usual_sandbox
 from arena.entropy import seed_with
 from arena.equal_games import check_equal_games
 from arena.errors import RefusedError
@@ -23,7 +23,7 @@ from arena.ledger import note_causes
 from arena.owners import ownership
 from arena.pools import Pool
 from arena.recovery import alone, recover, sweep
-from arena.rulebook import check_seats
+from arena.rulebook import check_seats, decks_of
 from arena.runner import attempt
 from arena.sandbox import find_sandbox
 from arena.sandbox.host import unfair_causes
@@ -85,6 +85,7 @@ class TournamentOptions:
         seeding: How the entrants are ordered; by rating where the order decides who meets whom.
         is_final: Nobody enters later, and everybody plays equally many games.
         is_open: It may be made before there are enough entrants.
+        decks: Of a match of a series; others last as long as their rules say.
         seed: The secret, 32 bytes; without one it is drawn.
         sandbox: Where the bots run; processes if all of them were submitted as such.
     """
@@ -104,7 +105,7 @@ class TournamentOptions:
     seeding: Seeding | None = None
     is_final: bool = False
     is_open: bool = False
-    decks: int = 100
+    decks: int | None = None
     match_format: str = SERIES
     tables: int | None = None
     seed: bytes | None = None
@@ -198,20 +199,17 @@ def draft(
     find_format(options.format)
     rules = options.rules or find_variant(options.variant)
     check_seats(options.variant, rules, options.seats)
-    listed, partners = enter(
-        options.bots,
-        options.variant,
-        rules,
-        find or (lambda word: queries.bot_version(store, word)),
-    )
-    challenger = _challenger(options, listed)
+    decks = decks_of(options.decks, options.match_format)
+    version = find or (lambda word: queries.bot_version(store, word))
+    listed, partners = enter(options.bots, options.variant, rules, version)
+    challenger = _challenger(options, listed, version)
     seeding = options.seeding or _usual_seeding(options.format)
     if seeding is Seeding.RATING:
         pool = Pool(rules=rules, seats=options.seats, match_format=options.match_format)
         listed = by_rating(listed, ratings_of(store, pool))
     tables = options.tables or (SERIES_TABLES if options.match_format == SERIES else 1)
     secret = options.seed or new_seed()
-    _check_match(options, rules, tables, secret)
+    _check_match(options, rules, decks, tables, secret)
     told = Options(
         groups=options.groups,
         advance=options.advance,
@@ -233,7 +231,7 @@ def draft(
         options=json.dumps(told.to_dict()),
         seeding=seeding,
         frozen=options.is_final,
-        decks=options.decks,
+        decks=decks,
         match_format=options.match_format,
         tables=tables,
         move_time_ms=options.time.move_time_ms,
@@ -322,10 +320,13 @@ def _usual_seeding(name: str) -> Seeding:
     return Seeding.RATING if find_format(name).is_seeded else Seeding.GIVEN
 
 
-def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[str, ...] | None:
+def _challenger(
+    options: TournamentOptions, listed: Sequence[Entry], find: Callable[[str], BotVersionInfo]
+) -> tuple[str, ...] | None:
     """Return the names of the challenger's bots; the first named is it unless another is.
 
     Raises:
+        NotFoundError: There is no such bot.
         RefusedError: Nobody of this name is entered.
     """
     entered = units(listed)
@@ -336,6 +337,8 @@ def _challenger(options: TournamentOptions, listed: Sequence[Entry]) -> tuple[st
         bare = [label.partition("@")[0] for label in unit]
         if options.challenger in {PLUS.join(unit), PLUS.join(bare)}:
             return unit
+    for word in split_pair(options.challenger, lambda name: is_bot(find, name)):
+        find(word)
     raise RefusedError(
         f"the challenger {options.challenger} is not entered", "name one of the entrants"
     )
@@ -395,7 +398,9 @@ def run(
     )
 
 
-def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: bytes) -> None:
+def _check_match(
+    options: TournamentOptions, rules: Rules, decks: int, tables: int, seed: bytes
+) -> None:
     """Refuse what no match could be played with.
 
     Raises:
@@ -406,7 +411,7 @@ def _check_match(options: TournamentOptions, rules: Rules, tables: int, seed: by
             variant=options.variant,
             rules=rules,
             seats=options.seats,
-            decks=options.decks,
+            decks=decks,
             seed=seed,
             entrants=(results.Entrant(""),) * options.seats,
             match_format=options.match_format,

@@ -369,7 +369,7 @@ def test_names_cannot_break_the_game_list() -> None:
     [
         {"seats": 3, "decks": 2},
         {"rounds": 2, "decks": 1, "variant": "burkozyol"},
-        {"match_format": "native", "decks": 1},
+        {"match_format": "native", "decks": None},
     ],
     ids=["three seats", "two rounds", "native"],
 )

@@ -179,6 +179,31 @@ def test_who_left_is_paired_no_more(name: str, seats: int, partners: Partners) -
 
 
 @every_case
+def test_nobody_wins_by_leaving_after_a_win(name: str, seats: int, partners: Partners) -> None:
+    """Who won its first match and left is not first, and last where parts of points decide."""
+    gone = 5
+    whole = plan(8, seats=seats, partners=partners)
+
+    def favours_the_leaver(pairing: Pairing) -> Totals:
+        return tuple(Fraction(9 if one == gone else one % 4) for one in pairing.seats)
+
+    made, results = schedule(name, whole, {}), dict[int, Totals | None]()
+    while not any(gone in pairing.seats for pairing in made.pairings):
+        made, results = play(name, whole, favours_the_leaver, matches=len(results) + 1)
+    first = next(pairing for pairing in made.pairings if gone in pairing.seats)
+    spared = [pairing for pairing in made.pairings if gone in pairing.seats][1:]
+    results[first.number] = favours_the_leaver(first)
+    results |= {pairing.number: None for pairing in spared}
+    late = replace(whole, changes=(leave(gone, len(made.pairings)),))
+    _, results = play(name, late, favours_the_leaver, results=results, matches=len(results) + 120)
+    order = [place.entrant for place in ranking(name, late, results)]
+    leaver = gone // 2 if partners is Partners.FIXED else gone
+    assert order[0] != leaver
+    if name in {"round-robin", "gauntlet", "pods", "groups"}:
+        assert order[-1] == leaver
+
+
+@every_case
 def test_the_order_of_arrival_does_not_matter(name: str, seats: int, partners: Partners) -> None:
     """A tournament resumed from any results, told in any order, is the same."""
     whole = plan(8, seats=seats, partners=partners, seed=5)

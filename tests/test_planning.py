@@ -319,6 +319,24 @@ def test_finals_need_a_finished_tournament_with_enough_bots(store: Store) -> Non
         finals_options(store, "last", "cup", top=5, **how)  # type: ignore[arg-type]
 
 
+def in_a_circle(job: MatchDescription, _beat: Callable[[], None]) -> Outcome:
+    """Let anna, boris and clara beat each other in a circle, and all of them dora."""
+    one, other = (entrant.name[0] for entrant in job.spec.entrants)
+    first = 1 if other == "d" or one + other in {"ab", "bc", "ca"} else -1
+    return Played(result=result(scores=(first, -first)), reports=())
+
+
+def test_finals_cut_no_tie(store: Store) -> None:
+    """Who shares a place is in or out with all who share it; the line says with how many."""
+    tournament.create(store, options(*NAMES))
+    run(store, play=in_a_circle)
+    how = {"format_name": "round-robin", "rounds": None, "decks": None}
+    with pytest.raises(RefusedError, match="boris@1 and clara@1 share place 1") as refused:
+        finals_options(store, "last", "cup", top=2, **how)  # type: ignore[arg-type]
+    assert refused.value.hint == "ask for --top 3"
+    assert len(finals_options(store, "last", "cup", top=3, **how).bots) == 3  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_final_gives_everybody_equally_many_games(store: Store, name: str) -> None:
     """A format that is taken for a final does that, and others are refused for it."""
@@ -335,9 +353,9 @@ def test_final_gives_everybody_equally_many_games(store: Store, name: str) -> No
     assert len(games) == 1
 
 
-@pytest.mark.parametrize("name", ["double-elimination", "ladder"])
+@pytest.mark.parametrize("name", ["single-elimination", "double-elimination", "groups", "ladder"])
 def test_final_is_refused_to_formats_that_favour_some(store: Store, name: str) -> None:
-    """Where some play on while others are out, or nothing ends, there is no final."""
+    """Where some play on, or a level tie is played again, or nothing ends, there is no final."""
     with pytest.raises(RefusedError, match="equally many"):
         tournament.create(store, options(*NAMES, format=name, is_final=True))
 

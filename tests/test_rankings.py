@@ -10,6 +10,7 @@ from arena import ledger, queries
 from arena.errors import NotFoundError
 from arena.formats import Pairing, Schedule
 from arena.home import Home
+from arena.plan_queries import count_changes
 from arena.pools import FILE, Wish
 from arena.rankings import (
     Ranking,
@@ -19,8 +20,9 @@ from arena.rankings import (
     tournament_table,
 )
 from arena.ratings import OpenSkill, TrueSkill, fold
+from arena.reasons import ReasonKind
 from arena.store import Store
-from arena.tables import Entrant, Tournament
+from arena.tables import Change, Entrant, Tournament
 
 
 @pytest.fixture(name="hours")
@@ -136,6 +138,65 @@ def test_result_that_is_recorded_meanwhile_does_no_harm(
     stores.after_every_read(monkeypatch, finish)
 
     assert "cup/1" in tournament_ranking(store, "cup", until=store.now()).names
+
+
+def happened(
+    store: Store, kind: str, why: ReasonKind, position: int, created: int, *, after: int | None = 2
+) -> None:
+    """Store that a bot of the only tournament came or left at a moment."""
+    with store.write() as session:
+        number = count_changes(session, 1) + 1
+        session.add(
+            Change(
+                tournament_id=1,
+                number=number,
+                kind=kind,
+                reason_kind=why,
+                bot_version_id=position + 1,
+                position=None if after is None else position,
+                after=after,
+                reason="so it was",
+                created=created,
+            )
+        )
+
+
+def test_a_ranking_up_to_a_moment_knows_nothing_of_who_came_or_left_later(store: Store) -> None:
+    """Entrants and marks are those of the moment; before a tournament was made it has none."""
+    bots = ("anna", "boris", "clara", "dora")
+    number = stores.add_tournament(store, bots=bots, matches=2, name="cup")
+    with store.write() as session:
+        row = session.get_one(Tournament, number)
+        row.created, row.started = 10, 30
+        session.add(row)
+    happened(store, "join", ReasonKind.ENTRY, 1, 20, after=None)
+    happened(store, "join", ReasonKind.LATE_ENTRY, 2, 40)
+    happened(store, "leave", ReasonKind.WITHDRAWAL, 0, 50)
+    happened(store, "leave", ReasonKind.DISQUALIFICATION, 0, 60)
+
+    def stood(until: int) -> tuple[set[str], dict[str, str]]:
+        ranking = tournament_ranking(store, "cup", until=until)
+        assert pool_ranking(store, ranking.pool, until=until).entrants == ranking.entrants
+        return set(ranking.entrants), dict(ranking.left)
+
+    assert stood(9) == (set(), {})
+    assert stood(19) == ({"anna@1", "dora@1"}, {})
+    assert stood(39) == ({"anna@1", "boris@1", "dora@1"}, {})
+    everybody = {f"{bot}@1" for bot in bots}
+    assert stood(49) == (everybody, {})
+    assert stood(59) == (everybody, {"anna@1": "withdrawal"})
+    assert stood(60) == (everybody, {"anna@1": "disqualification"})
+
+
+def test_who_was_taken_out_before_the_start_was_in_until_then(store: Store) -> None:
+    """Up to a moment before a withdrawal that planned anew, the bot is listed."""
+    number = stores.add_tournament(store, bots=("anna", "boris", "clara"), name="cup")
+    with store.write() as session:
+        session.delete(session.get_one(Entrant, (number, 2)))
+    happened(store, "leave", ReasonKind.WITHDRAWAL, 2, 20, after=None)
+
+    assert "clara@1" in tournament_ranking(store, "cup", until=19).entrants
+    assert "clara@1" not in tournament_ranking(store, "cup", until=20).entrants
 
 
 def test_pools_use_their_settings(store: Store) -> None:

@@ -297,6 +297,7 @@ def test_stopped_run_goes_on_where_it_stopped(store: Store, kind: str) -> None:
                 "seats": 4,
                 "rules": VARIANTS["burkozyol-by"].replace(players=(4,)),
                 "match_format": "burkozyol_penalty",
+                "decks": None,
             },
             "seats leave this match and it goes on with fewer",
         ),

@@ -123,6 +123,11 @@ def test_bots_that_cannot_be_told_apart_share_a_letter(
         ("1970-01-02T00:00", 1),
         ("1970-01-01T23:59:59", 0),
         ("1970-01-02T01:00+02:00", 0),
+        ("1970-01-02t23:59", 1),
+        ("1970-01-02_00:00", 1),
+        ("19700102", 1),
+        ("9999-12-31t23:59", 2),
+        ("9999-12-31", 2),
         ("1970-01-03", 2),
     ],
 )
@@ -135,10 +140,41 @@ def test_rankings_can_be_those_of_a_day(
         assert [row["games"] for row in found] == [games, games]
 
 
-def test_what_is_no_date_is_a_usage_error() -> None:
+@pytest.mark.parametrize("text", ["yesterday", "2026-05-31T", "10000-01-01", ""])
+def test_what_is_no_date_is_a_usage_error(text: str) -> None:
     """A date that cannot be read is refused with one that could."""
-    with pytest.raises(click.UsageError, match="'yesterday' is no date; give 2026-05-31"):
-        Until().convert("yesterday", None, None)
+    with pytest.raises(click.UsageError, match=f"'{text}' is no date; give 2026-05-31"):
+        Until().convert(text, None, None)
+
+
+@pytest.mark.parametrize(("words", "whose"), [([], "this pool"), (["--tournament", "cup"], "cup")])
+def test_a_day_too_early_is_told_when_results_begin(
+    home: list[str], capsys: pytest.CaptureFixture[str], words: list[str], whose: str
+) -> None:
+    """Whoever asks for a day before the first result is told when that was."""
+    for day in ("1969-12-31", "1970-01-01"):
+        assert main(["rankings", *words, "--at", day, *home]) == 0
+        said = capsys.readouterr().err
+        assert f"the first result of {whose} is of 1970-01-02 00:00:00 UTC" in said
+        assert "create --help" not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--variant", "bura-5"],
+        ["--rules", "target=41"],
+        ["--seats", "2"],
+        ["--match-format", "series"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_options_of_a_pool_mean_nothing_to_a_tournament(
+    home: list[str], capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """A tournament has its game; whoever names another beside it is told."""
+    assert main(["rankings", "--tournament", "cup", *words, *home]) == 2
+    assert f"{words[0]} means nothing beside --tournament" in capsys.readouterr().err
 
 
 def test_changes_of_a_bot_lead_to_its_rating(

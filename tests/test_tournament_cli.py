@@ -349,8 +349,8 @@ def test_bot_that_cannot_run_there_is_told_in_words_of_the_options(
     assert "container" not in err
     assert "entered twice" in arena(capsys, *line, "anna", "anna", code=2)[1]
     assert "1 entrant cannot fill 2 seats" in arena(capsys, *line, "anna", code=2)[1]
-    wrong = [*line, *BOTS, "--format", "gauntlet", "--challenger", "emil"]
-    assert "challenger emil is not entered" in arena(capsys, *wrong, code=2)[1]
+    wrong = [*line, *BOTS[:3], "--format", "gauntlet", "--challenger", "dora"]
+    assert "challenger dora is not entered" in arena(capsys, *wrong, code=2)[1]
 
 
 def test_word_with_a_plus_is_two_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -443,6 +443,20 @@ def test_disqualified_have_no_rank_in_any_table_of_the_tournament(
     last = arena(capsys, "rankings", "--tournament", "cup")[0].splitlines()[3]
     assert last.split()[:3] == ["-", "anna@1", "(disqualification)"]
     assert [row["rank"] for row in read(capsys, "rankings")] == [1, 2, 3]
+
+
+def test_rating_of_a_ladder_is_not_taken_for_that_of_its_pool(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The two tables have other headings, and the ladder's heeds no settings of the pool."""
+    create(capsys, "--format", "ladder")
+    head = arena(capsys, "tournament", "show", "cup")[0].splitlines()
+    headings = [line for line in head if line.split()[:1] in (["Place"], ["Rank"])]
+    assert ["Ladder rating" in line for line in headings] == [True, False]
+    places = read(capsys, "tournament", "show", "cup")["places"]
+    (tmp_path / "home" / "ratings.toml").write_text("[trueskill]\nmu = 30\n")
+    assert read(capsys, "tournament", "show", "cup")["places"] == places
+    assert "usual parameters" in " ".join(arena(capsys, "formats", "ladder")[0].split())
 
 
 def test_ladder_runs_until_it_is_stopped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -613,6 +627,26 @@ def test_time_control_fits_the_game_unless_it_is_given(
     }
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--tc", "30+0.1"],
+            "1 s a decision, bank 30 s a leg (60 s a match), 0.1 s more a decision,",
+        ),
+        (["--tc", "0.5", "--seats", "3"], "1 s a decision, bank 0.5 s a leg (1.5 s a match), 20 s"),
+        (["--tc", "0+2"], "1 s a decision, bank 0 s a leg, 2 s more a decision, 20 s to start"),
+        (["--tc", "30", "--match-format", "robber"], "1 s a decision, bank 30 s a match, 20 s to"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bank_is_told_by_leg_and_by_match(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody takes the bank of a leg for that of a match, whose legs are several."""
+    assert said in create(capsys, *words)
+
+
 # -------------------------------------------------------------------------------------- bad input
 
 
@@ -626,14 +660,23 @@ def test_time_control_fits_the_game_unless_it_is_given(
         (["anna+boris", "clara+dora"], "each plays for itself"),
         ([*BOTS, "--format", "knockout"], "single-elimination"),
         ([*BOTS, "--groups", "2"], "no use for --groups"),
-        ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "is not entered"),
+        ([*BOTS, "--challenger", "emil", "--format", "gauntlet"], "there is no bot 'emil'"),
+        (
+            [*BOTS[:3], "--challenger", "dora", "--format", "gauntlet"],
+            "the challenger dora is not entered; name one of the entrants",
+        ),
         ([*BOTS, "--finals", "--format", "double-elimination"], "equally many"),
         ([*BOTS, "--finals", "--format", "ladder"], "equally many"),
         (["anna", "--open", "--finals"], "nobody enters a final"),
         (["anna", "--open", "--groups", "2"], "no use for --groups"),
         (["anna", "--open", "--format", "pods"], "pods is for matches of 3 to 6"),
-        ([*BOTS, "--move-time", "0"], "at least 1 ms"),
-        ([*BOTS, "--startup", "0"], "at least 1 ms"),
+        ([*BOTS, "--move-time", "0"], "'--move-time': '0' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--move-time", "-1"], "'--move-time': '-1' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--startup", "0"], "'--startup': '0' is out of range; give 0.001 to 86400"),
+        ([*BOTS, "--move-time", "0.0015"], "'--move-time': '0.0015' is finer than 1 ms"),
+        ([*BOTS, "--tc", "30+0.0001"], "'--tc': '0.0001' is finer than 1 ms"),
+        ([*BOTS, "--tc", "30+"], "'--tc': '30+' is no time control; give 30, or 30+0.1"),
+        ([*BOTS, "--tc", "+1"], "'--tc': '+1' is no time control; give 30, or 30+0.1"),
         ([*BOTS, "--from", "cup.toml"], "put NAME into the file"),
         (["anna", "anna@1"], "entered twice"),
     ],
@@ -658,6 +701,36 @@ def test_match_format_that_cannot_be_mirrored_says_so(
     line = ["tournament", "create", "cup", *BOTS, "--sandbox", "process"]
     _, err = arena(capsys, *line, "--match-format", "penalty")
     assert "cannot be mirrored" in err
+
+
+def test_decks_mean_nothing_but_to_a_series(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Where the rules say how long a match lasts, --decks is refused and no number is told."""
+    line = ["tournament", "create", "cup", *BOTS[:3], "--sandbox", "process"]
+    robber = ["--match-format", "robber"]
+    _, err = arena(capsys, *line, *robber, "--decks", "5", code=2)
+    assert "robber has no use for --decks" in err
+    Path("cup.toml").write_text("name = 'cup'\nmatch_format = 'robber'\ndecks = 5\n")
+    assert (
+        "no use for --decks" in arena(capsys, "tournament", "plan", "--from", "cup.toml", code=2)[1]
+    )
+    assert (
+        "no use for --decks"
+        in arena(capsys, "play", "anna", "boris", *robber, "--decks", "5", code=2)[1]
+    )
+    out, _ = arena(capsys, *line, *robber)
+    assert "game:       bura, robber, 2 seats\n" in out
+    assert "decks" not in arena(capsys, "tournament", "show", "cup")[0]
+    assert read(capsys, "tournament", "show", "cup")["decks"] is None
+    play(tmp_path)
+    arena(capsys, "tournament", "finals", "last", "cup", "--top", "2")
+    assert (
+        "no use for --decks"
+        in arena(
+            capsys, "tournament", "finals", "more", "cup", "--top", "2", "--decks", "5", code=2
+        )[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -776,6 +849,25 @@ def test_command_that_is_told_names_the_file_as_it_was_named(
     assert "arena tournament run cup --database ''" in err
 
 
+@pytest.mark.parametrize("key", ["finals", "final"])
+def test_file_says_finals_as_the_line_does(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The key is the word of --finals; the one it had is taken too, but not both."""
+    entrants = f"entrants = ['anna', 'boris']\nname = 'cup'\n{key} = true\n"
+    Path("cup.toml").write_text(entrants)
+    assert read(capsys, "tournament", "create", "--from", "cup.toml")["final"] is True
+    Path("cup.toml").write_text(f"{entrants}{'final' if key == 'finals' else 'finals'} = true\n")
+    _, err = arena(capsys, "tournament", "create", "--from", "cup.toml", code=2)
+    assert "there is no key 'final'" in err
+
+
+def test_plan_of_a_file_takes_no_name_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever gives both is told to give one of them, whoever gives none which there are."""
+    line = ["tournament", "plan"]
+    said = "cup and --from o.toml were given: give one of them, not both"
+    assert said in arena(capsys, *line, "cup", "--from", "o.toml", code=2)[1]
+    assert "name a tournament, or give --from FILE" in arena(capsys, *line, code=2)[1]
+
+
 def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str]) -> None:
     """Every bot that is described is in, and an image or a folder keeps its name."""
     Path("cup.toml").write_text(
@@ -821,7 +913,9 @@ def test_file_without_entrants_enters_its_bots(capsys: pytest.CaptureFixture[str
         ("name = 'cup'\nseats = 5\nvariant = 'burkozyol-pairs'", "seats: burkozyol-pairs cannot"),
         ("name = 'cup'\nseed = 1.5", "seed has no value 1.5; give a text in quotes or a whole"),
         ("name = 'cup'\nseed = ''", "seed: the seed is empty; give"),
-        ("name = 'cup'\ntime = { move = 0.0 }", "time: move time and start-up time must be"),
+        ("name = 'cup'\ntime = { move = 0.0 }", "time.move has no value 0.0; give at least 0.001"),
+        ("name = 'cup'\ntime = { startup = 0 }", "time.startup has no value 0; give at least"),
+        ("name = 'cup'\ntime = { bank = 0.0005 }", "time.bank has no value 0.0005; give seconds"),
         ("name = 'cup'\ntime = { bank = nan }", "time.bank has no value nan; give a number"),
         (
             "name = 'cup'\ntime = { bank = 1e9 }",

@@ -11,7 +11,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+)
 from pydantic_core import PydanticCustomError
 
 from arena import queries, tournament
@@ -19,6 +27,7 @@ from arena.bots import IMAGE, PATH_BEGINS, check_name, check_source, check_strin
 from arena.cli.options import (
     DAY,
     MATCH_FORMATS,
+    MILLISECOND,
     SANDBOX_WORDS,
     Seed,
     game,
@@ -45,7 +54,6 @@ if TYPE_CHECKING:
     from arena.tournament import Draft
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
-Time = Annotated[float, Field(ge=0, le=DAY, allow_inf_nan=False)]
 SHOWN_CHARS = 80
 LONG_NUMBER = "a whole number of thousands of digits"
 NO_SUCH_DEPTH = "no key takes more than lists of plain values"
@@ -57,6 +65,7 @@ EXPECTED = {
     "finite_number": "give a number that has an end",
     "rule_value": "give a text in quotes, a whole number, or a list of either",
     "seed_value": "give a text in quotes or a whole number",
+    "fine_time": "give seconds with 3 decimals",
     "bool_type": "give true or false, without quotes",
     "dict_type": "give a table: keys with values",
     "model_type": "give a table: keys with values",
@@ -78,12 +87,24 @@ def _rule_value(value: object) -> str:
     return ",".join(map(str, parts))
 
 
+def _whole_milliseconds(seconds: float) -> float:
+    if Decimal(str(seconds)) % MILLISECOND:
+        raise PydanticCustomError("fine_time", "finer than a millisecond")
+    return seconds
+
+
 def _seed_value(value: object) -> str:
     if not _is_scalar(value):
         raise PydanticCustomError("seed_value", "not a seed")
     return str(value)
 
 
+Time = Annotated[
+    float,
+    Field(ge=0, le=DAY, allow_inf_nan=False),
+    AfterValidator(_whole_milliseconds),
+]
+PositiveTime = Annotated[Time, Field(ge=float(MILLISECOND))]
 RuleValue = Annotated[str, PlainValidator(_rule_value)]
 SeedValue = Annotated[str, PlainValidator(_seed_value)]
 
@@ -97,10 +118,10 @@ class _Table(BaseModel):
 class TimeTable(_Table):
     """Times in seconds, as --move-time, --tc and --startup give them."""
 
-    move: Time | None = None
+    move: PositiveTime | None = None
     bank: Time = 0.0
     increment: Time = 0.0
-    startup: Time | None = None
+    startup: PositiveTime | None = None
 
 
 class BotTable(_Table):
@@ -125,10 +146,10 @@ class Description(_Table):
     third_place: bool | None = None
     challenger: str | None = None
     seeding: Literal["given", "rating"] | None = None
-    final: bool = False
+    finals: Annotated[bool, Field(validation_alias=AliasChoices("finals", "final"))] = False
     open: bool = False
     seats: Annotated[int, Field(ge=2, le=6)] | None = None
-    decks: Count = 100
+    decks: Count | None = None
     match_format: str = "series"
     tables: Annotated[int, Field(ge=1, le=256)] | None = None
     seed: SeedValue | None = None
@@ -181,7 +202,7 @@ class DescriptionFile:
             third_place=said.third_place,
             challenger=said.challenger,
             seeding=None if said.seeding is None else Seeding(said.seeding),
-            is_final=said.final,
+            is_final=said.finals,
             is_open=said.open,
             decks=said.decks,
             match_format=match_format,

@@ -7,9 +7,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import click
+from click.core import ParameterSource
 
 from arena.home import Home
-from arena.rulebook import Game, find_game
+from arena.rulebook import USUAL_DECKS, Game, find_game
 from referee.results import SERIES, SpecError, TimeControl
 from referee.rules import Rules
 
@@ -22,6 +23,7 @@ NATIVE = "native"
 MATCH_FORMATS = (*get_args(get_type_hints(Rules)["match_format"]), NATIVE)
 
 DAY = 86_400
+MILLISECOND = Decimal("0.001")
 STARTUP_SECONDS = 20
 SEED_HEX = re.compile("[0-9a-fA-F]{64}")
 
@@ -31,6 +33,9 @@ class Seconds(click.ParamType[Decimal]):
 
     name = "seconds"
 
+    def __init__(self, *, least: Decimal = Decimal(0)) -> None:
+        self._least = least
+
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Decimal:
@@ -39,8 +44,10 @@ class Seconds(click.ParamType[Decimal]):
             seconds = Decimal(value)
         except InvalidOperation:
             self.fail(f"{value!r} is no time; give seconds, for example 0.5", param, ctx)
-        if not (seconds.is_finite() and 0 <= seconds <= DAY):
-            self.fail(f"{value!r} is out of range; give 0 to {DAY} seconds", param, ctx)
+        if not (seconds.is_finite() and self._least <= seconds <= DAY):
+            self.fail(f"{value!r} is out of range; give {self._least} to {DAY} seconds", param, ctx)
+        if seconds % MILLISECOND:
+            self.fail(f"{value!r} is finer than 1 ms; give seconds with 3 decimals", param, ctx)
         return seconds
 
 
@@ -70,7 +77,9 @@ class BankAndIncrement(click.ParamType[tuple[Decimal, Decimal]]):
         """Return bank and increment, or fail saying what they look like."""
         if isinstance(value, tuple):
             return value
-        bank, _, increment = value.partition("+")
+        bank, plus, increment = value.partition("+")
+        if not bank or (plus and not increment):
+            self.fail(f"{value!r} is no time control; give 30, or 30+0.1", param, ctx)
         seconds = Seconds()
         return seconds.convert(bank, param, ctx), seconds.convert(increment or "0", param, ctx)
 
@@ -91,6 +100,24 @@ class Seed(click.ParamType[bytes]):
         if SEED_HEX.fullmatch(value):
             return bytes.fromhex(value)
         return hashlib.sha256(value.encode("utf-8", "surrogateescape")).digest()
+
+
+def refuse_beside(context: click.Context, option: str, others: Sequence[str]) -> None:
+    """Refuse options that mean nothing beside another that was given.
+
+    Args:
+        context: Of the command.
+        option: The one that was given, as it is typed.
+        others: Names of the parameters that mean nothing beside it.
+
+    Raises:
+        click.UsageError: One of them is on the command line.
+    """
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name in others and source is ParameterSource.COMMANDLINE:
+            word = max(parameter.opts, key=len)
+            raise click.UsageError(f"{word} means nothing beside {option}; leave one of them away")
 
 
 def sandbox_word(
@@ -168,7 +195,7 @@ PACE_OPTIONS = (
     ),
     click.option(
         "--move-time",
-        type=Seconds(),
+        type=Seconds(least=MILLISECOND),
         metavar="SECONDS",
         help="Time for one decision.  [default: 1, and 0.25 more for every card above three that "
         "a hand holds]",
@@ -178,11 +205,12 @@ PACE_OPTIONS = (
         type=BankAndIncrement(),
         default="0+0",
         metavar="BANK+INC",
-        help="Bank of seconds per leg beside the move time, and seconds gained per decision.",
+        help="Bank of seconds per leg beside the move time, and seconds gained per decision; a "
+        "match of a series has as many legs as seats.",
     ),
     click.option(
         "--startup",
-        type=Seconds(),
+        type=Seconds(least=MILLISECOND),
         metavar="SECONDS",
         help=f"Time from the start of a bot to its Hello.  [default: {STARTUP_SECONDS}]",
     ),
@@ -200,9 +228,8 @@ GAME_OPTIONS = (
     click.option(
         "--decks",
         type=Whole(1, 100_000),
-        default=100,
-        show_default=True,
-        help="Decks a match; each is played once per rotation of the seats.",
+        help="Decks a match of a series; each is played once per rotation of the seats.  [default: "
+        f"{USUAL_DECKS}]",
     ),
     click.option(
         "--match-format",

@@ -104,8 +104,10 @@ def plan(
     measured in past matches of the same bots where there are any, else by an assumption that is
     printed. What cannot be known yet, since it depends on results, is left open.
     """
-    if (name is None) == (file is None):
+    if name is None and file is None:
         raise click.UsageError("name a tournament, or give --from FILE")
+    if name is not None and file is not None:
+        raise click.UsageError(f"{name} and --from {file} were given: give one of them, not both")
     if file is not None:
         described = read_description(file)
         options = described.options(app.home)

@@ -25,6 +25,7 @@ from arena.cli.words import (
     stall_words,
 )
 from arena.play import CONTAINER, PlayOptions, PlayReport
+from arena.rulebook import decks_of
 from referee.players import Update
 from referee.results import SERIES
 from referee.shuffle import new_seed
@@ -54,7 +55,7 @@ LOG_LINES = 10
         "rules.*": "every option of the rules, by name",
         "seats": "bots in the match",
         "match_format": "how deals add up to a match",
-        "decks": "decks, each played once per rotation of the seats",
+        "decks": "decks, each played once per rotation of the seats; null but in a series",
         "deals": "deals that were played",
         "seed": "the seed in hex",
         "sandbox": "where the bots ran: container or process",
@@ -95,7 +96,7 @@ def play(
     bots: tuple[str, ...],
     variant: str,
     changes: tuple[str, ...],
-    decks: int,
+    decks: int | None,
     match_format: str,
     tables: int | None,
     move_time: Decimal | None,
@@ -120,7 +121,7 @@ def play(
         time=time_control(played, move_time, tc, startup),
         rules=played.rules,
         variant=played.name,
-        decks=decks,
+        decks=decks_of(decks, played_format),
         match_format=played_format,
         tables=tables,
         sandbox=sandbox,
@@ -130,7 +131,7 @@ def play(
     backend = playing.choose_backend(app.home, options)
     if backend != CONTAINER:
         app.output.status(NO_BOUNDARY)
-    with app.output.progress("playing", decks * seats, "deals") as bar:
+    with app.output.progress("playing", options.decks * seats, "deals") as bar:
         counter = DealCounter(app, bar, seats)
         report = playing.play(app.home, options, backend, counter.watch, bar.status)
     if as_json:
@@ -234,7 +235,7 @@ def _json(report: PlayReport, options: PlayOptions) -> dict[str, object]:
         "rules": options.rules.to_dict(),
         "seats": result.spec.seats,
         "match_format": options.match_format,
-        "decks": options.decks,
+        "decks": options.decks if options.match_format == SERIES else None,
         "deals": len(result.deals),
         "seed": options.seed.hex(),
         "sandbox": report.sandbox,

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from arena import queries
-from arena.cli.context import App, Documented, common_options, pass_app
-from arena.cli.options import MATCH_FORMATS, Whole, game, rules_option, variant_option
+from arena.cli.context import App, Documented, common_options
+from arena.cli.options import (
+    MATCH_FORMATS,
+    Whole,
+    game,
+    refuse_beside,
+    rules_option,
+    variant_option,
+)
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import STANDING_FIELDS, print_ratings, standing_json
 from arena.cli.summary import NOT_COMMITTED
 from arena.cli.words import count, signed, wrapped
 from arena.pools import Pool, Wish
-from arena.rankings import pool_of, pool_ranking, tournament_ranking
+from arena.rankings import first_result, pool_of, pool_ranking, tournament_ranking
 from arena.ratings import RATINGS
 
 if TYPE_CHECKING:
@@ -27,6 +34,11 @@ if TYPE_CHECKING:
     from arena.rankings import MatchChange, Ranking
     from arena.standings import Standing
     from arena.store import Store
+
+POOL_OPTIONS = ("variant", "changes", "seats", "match_format")
+"""The parameters that say which pool is meant."""
+
+LAST_OF_A_DAY = time(23, 59, 59, 999_000)
 
 CHANGE_COLUMNS = (
     Column("Match", fold=True),
@@ -48,16 +60,26 @@ class Until(click.ParamType[int]):
         if isinstance(value, int):
             return value
         try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
+            return round(_last_moment(value).timestamp() * 1000)
+        except (ValueError, OverflowError):
             self.fail(
                 f"{value!r} is no date; give 2026-05-31, or 2026-05-31T18:00, in UTC", param, ctx
             )
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        whole_day = timedelta(days=1) - timedelta(milliseconds=1)
-        last = moment if "T" in value or " " in value else moment + whole_day
-        return round(last.timestamp() * 1000)
+
+
+def _last_moment(text: str) -> datetime:
+    """Return the end of a day, or the time that a text says.
+
+    Raises:
+        ValueError: It says neither.
+        OverflowError: No calendar has it.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return datetime.combine(day, LAST_OF_A_DAY, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,16 +148,17 @@ class _Question:
     "until",
     type=Until(),
     metavar="DATE",
-    help="Count results recorded up to the end of this day, or up to this time (UTC).",
+    help="How it stood at the end of this day, or at this time (UTC): later results do not count, "
+    "who came later is not listed, who left later had not left.",
 )
 @click.option(
     "--changes", "changed", is_flag=True, help="Print also the change that each match made."
 )
 @csv_option
 @common_options
-@pass_app
+@click.pass_context
 def rankings(
-    app: App,
+    context: click.Context,
     /,
     *,
     tournament: str | None,
@@ -158,6 +181,9 @@ def rankings(
     told apart. --json prints an array; --csv its rows, or with --changes a row for each change.
     """
     check_form(as_json=as_json, as_csv=as_csv)
+    app = context.ensure_object(App)
+    if tournament is not None:
+        refuse_beside(context, "--tournament", POOL_OPTIONS)
     found, played_format = game(app.home, variant, changes, match_format)
     question = _Question(
         tournament=tournament,
@@ -171,7 +197,9 @@ def rankings(
     )
     with app.open_store() as store:
         ranking = question.ask(store)
-        if not ranking.entrants:
+        if question.until is not None and not ranking.matches:
+            _say_early(app.output, store, question)
+        if not ranking.entrants and tournament is None:
             _say_empty(app.output, store, question)
     _mark(app.output, ranking, tournament)
     table, made = ranking.table(), ranking.changes() if changed else ()
@@ -213,12 +241,20 @@ def _short(value: float) -> str:
     return repr(value) if float(text).is_integer() and not float(value).is_integer() else text
 
 
+def _say_early(output: Output, store: Store, question: _Question) -> None:
+    """Say since when there are results, if there are."""
+    first = first_result(store, question.tournament or question.pool)
+    if first is not None:
+        when = datetime.fromtimestamp(first / 1000, UTC)
+        whose = question.tournament or "this pool"
+        output.status(f"the first result of {whose} is of {when:%Y-%m-%d %H:%M:%S} UTC")
+
+
 def _say_empty(output: Output, store: Store, question: _Question) -> None:
     pool = question.pool
     output.status(
         f"no tournaments of {_pool_words(question.pool_name, pool)}"
-        f"{'' if question.until is None else ' so early'}; "
-        "type: arena tournament create --help"
+        + ("; type: arena tournament create --help" if question.until is None else " so early")
     )
     others = {
         _pool_words(info.variant, pool_of(info)): None

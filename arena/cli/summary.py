@@ -16,6 +16,7 @@ from arena.entropy import (
     protection_words,
 )
 from arena.infos import Seeding
+from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from arena.cli.output import Output
     from arena.infos import Contribution, TournamentInfo
     from arena.planning import Placed
-    from referee.results import TimeControl
 
 NOT_COMMITTED = "not committed, the seed was given by hand"
 COMMITTED_MEANING = "false if the seed was given by hand: then the commitment proves nothing"
@@ -40,10 +40,13 @@ COLUMNS = (
     Column("Played", "right"),
     Column("Commitment"),
 )
+TITLES = {"Rating": "Ladder rating"}
+"""What is printed for headings of a format's order that would be taken for something else."""
 PLACE_FIELDS = {
     "rank": "place by the format's own order, null for one who was disqualified",
     "name": "name@version, of fixed partners name@version+name@version",
-    "columns.*": "what the order rests on, by heading; fractions as text",
+    "columns.*": "what the order rests on, by heading; fractions as text; Rating is "
+    "that of a ladder, always TrueSkill's with its usual parameters",
     "note": "why it left (withdrawal, disqualification, replacement), else how it came after "
     "the start (late entry, replacement), else empty",
 }
@@ -61,7 +64,7 @@ INFO_FIELDS = {
     "final": "whether nobody may enter once it is made",
     "match_format": "how deals add up to a match",
     "rounds": "cycles or rounds, as the format counts; null for what it takes as usual",
-    "decks": "decks a match",
+    "decks": "decks a match, null but in a series: others last as long as their rules say",
     "time.move_ms": "time for one decision",
     "time.bank_ms": "bank of time per leg",
     "time.increment_ms": "what a decision adds to it",
@@ -108,7 +111,7 @@ def print_places(output: Output, table: Sequence[Placed]) -> None:
     columns = (
         Column("Place", "right"),
         Column("Name", fold=True),
-        *(Column(heading, "right") for heading in headings),
+        *(Column(TITLES.get(heading, heading), "right") for heading in headings),
         Column("Note"),
     )
     output.table(columns, [_place_row(row, headings) for row in table])
@@ -146,7 +149,7 @@ def head(info: TournamentInfo) -> dict[str, object]:
         "tournament": f"{info.name}, {info.state}{sandbox}",
         "game": game_words(info),
         "format": format_words(info),
-        "time": time_words(info.time),
+        "time": time_words(info),
         "matches": matches_words(info),
     }
     if info.incomplete:
@@ -242,8 +245,8 @@ def print_mark(output: Output, name: str, *, committed: bool) -> None:
 
 def game_words(info: TournamentInfo) -> str:
     """Return what is played."""
-    decks = count(info.decks, "deck")
-    return f"{info.variant}, {info.match_format}, {info.seats} seats, {decks} a match"
+    decks = f", {count(info.decks, 'deck')} a match" if info.match_format == SERIES else ""
+    return f"{info.variant}, {info.match_format}, {info.seats} seats{decks}"
 
 
 def format_words(info: TournamentInfo) -> str:
@@ -263,13 +266,21 @@ def _option_text(info: TournamentInfo, name: str, value: int) -> str:
     return ("yes" if value else "no") if name == "third_place" else str(value)
 
 
-def time_words(time: TimeControl) -> str:
+def time_words(info: TournamentInfo) -> str:
     """Return the time control in seconds."""
+    time = info.time
     bank = ""
     if time.bank_ms or time.increment_ms:
-        bank = f", bank {number(time.bank_ms / 1000, 3)} s + {number(time.increment_ms / 1000, 3)}"
-    move, startup = number(time.move_time_ms / 1000, 3), number(time.startup_ms / 1000, 3)
-    return f"{move} s a decision{bank}, {startup} s to start"
+        legs = info.seats if info.match_format == SERIES else 1
+        whole = f" ({_seconds(legs * time.bank_ms)} a match)" if time.bank_ms else ""
+        bank = f", bank {_seconds(time.bank_ms)} a {f'leg{whole}' if legs > 1 else 'match'}"
+    if time.increment_ms:
+        bank += f", {_seconds(time.increment_ms)} more a decision"
+    return f"{_seconds(time.move_time_ms)} a decision{bank}, {_seconds(time.startup_ms)} to start"
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{number(milliseconds / 1000, 3)} s"
 
 
 def matches_words(info: TournamentInfo) -> str:
@@ -319,7 +330,7 @@ def info_json(info: TournamentInfo) -> dict[str, object]:
         "final": info.frozen,
         "match_format": info.match_format,
         "rounds": info.rounds,
-        "decks": info.decks,
+        "decks": info.decks if info.match_format == SERIES else None,
         "time": {
             "move_ms": info.time.move_time_ms,
             "bank_ms": info.time.bank_ms,

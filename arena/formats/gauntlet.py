@@ -30,9 +30,10 @@ class Gauntlet(AtOnce):
         "a bye. Entrants are ranked by the part of their points that they won (a win 1, a draw "
         "1/2), then by Sonneborn-Berger, then by their mean total. A late entry meets the "
         "challenger as often as the others did. When an entrant leaves, its other matches are won "
-        "by those who were to meet it. Once it has begun the challenger cannot be withdrawn, only "
-        "replaced by another version, which meets all who are still in, or disqualified: then the "
-        "run ends, unless it is paused and somebody enters, who takes over."
+        "by those who were to meet it, and it comes after all who stayed. Once it has begun the "
+        "challenger cannot be withdrawn, only replaced by another version, which meets all who are "
+        "still in, or disqualified: then the run ends, unless it is paused and somebody enters, "
+        "who takes over."
     )
 
     def check(self, plan: Plan) -> None:

@@ -53,7 +53,8 @@ class Groups(Format):
         "above the second and so on, and who was in the same group meets as late as possible. "
         "Nobody has a bye in the groups; in the knock-out byes go to winners of groups. A late "
         "entry joins the smallest group while the groups are played and meets all in it. Who "
-        "leaves gives its other matches to those who were to meet it and does not advance. "
+        "leaves gives its other matches to those who were to meet it, does not advance, and comes "
+        "after all who stayed and did not advance either. "
         "The knock-out is played in ties. " + ties_explained("one match")
     )
 
@@ -101,8 +102,9 @@ class Groups(Format):
             elif group is None:
                 merits[entrant] = (-1,)
             else:
-                order = course.order(group, sums)
-                merits[entrant] = (0, -order.index(entrant), *_merit(sums, berger, entrant))
+                place = course.order(group, sums, plan.left).index(entrant)
+                stayed = entrant not in plan.left
+                merits[entrant] = (0, stayed, -place, *_merit(sums, berger, entrant))
             columns[entrant] = (
                 ("Reached", reached),
                 ("Group", "" if group is None else letters(group)),
@@ -207,11 +209,11 @@ class _Course:
         """Add up the matches of the groups."""
         return tally(self._plan, self.pairings[: self._in_groups], self._results, left)
 
-    def order(self, group: int, sums: Tally) -> list[int]:
-        """Return the entrants of a group, best first; level ones by their seeding."""
+    def order(self, group: int, sums: Tally, left: Collection[int]) -> list[int]:
+        """Return the entrants of a group, best first, who left last; level ones by seeding."""
         berger = sums.sonneborn_berger()
-        members = self.groups[group]
-        return sorted(members, key=lambda one: _merit(sums, berger, one), reverse=True)
+        order = sorted(self.groups[group], key=lambda one: _merit(sums, berger, one), reverse=True)
+        return sorted(order, key=lambda one: one in left)
 
     def reached(self, entrant: int) -> tuple[int | None, str]:
         """Return how far an entrant has come in the knock-out, and the name of its last stage."""
@@ -244,7 +246,11 @@ class _Course:
     def _knock_out(self) -> None:
         sums = self.group_tally(self._roster.left)
         advancing = [
-            [one for one in self.order(group, sums) if one not in self._roster.left]
+            [
+                one
+                for one in self.order(group, sums, self._roster.left)
+                if one not in self._roster.left
+            ]
             for group in range(len(self.groups))
         ]
         tiers = tuple(

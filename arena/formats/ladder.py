@@ -58,7 +58,9 @@ class Ladder(Format):
         f"the tournament's seed. Matches are made in blocks of at most {_BLOCK} in which nobody "
         f"is twice, and a block rests on the results of all but the last {_LOOK_AHEAD - 1}, so "
         "that nobody waits for one slow match. There are no rounds to ask for, no byes, and a "
-        "drawn match is a draw. Who has the best rating, mu - 3 sigma, is first. A late entry "
+        "drawn match is a draw. Who has the best rating, mu - 3 sigma, is first; here it is always "
+        "that of TrueSkill with its usual parameters, since pairings must not change with the "
+        "settings of a pool. A late entry "
         f"gets up to {PLACEMENTS} placement matches at once, from weak opponents to strong. Who "
         "leaves plays no more, and its matches that were still to be played count for nobody."
     )

@@ -44,8 +44,8 @@ class Pods(Format):
         "waits for one slow match. Entrants are ranked by the part of their points that they won "
         "(in a match the part of the others that one left behind, who is level counting half), "
         "then by Sonneborn-Berger, then by their mean total. A late entry is drawn from the next "
-        "round on that is not known yet. Who leaves is drawn no more, and a match that it still "
-        "had to play counts for nobody."
+        "round on that is not known yet. Who leaves is drawn no more and comes after all who "
+        "stayed, and a match that it still had to play counts for nobody."
     )
 
     def check(self, plan: Plan) -> None:

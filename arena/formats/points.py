@@ -146,13 +146,19 @@ def ranked(
 def ranked_by_share(plan: Plan, sums: Tally) -> tuple[Place, ...]:
     """Rank by the part of its points that each won, then Sonneborn-Berger, then mean total.
 
-    The part and not the points: who came late or sat out has played fewer matches.
+    The part and not the points: who came late or sat out has played fewer matches. Who left comes
+    after all who stayed, for the matches it was spared would else count as if it had won them.
     """
     berger = sums.sonneborn_berger()
     everybody = range(plan.ever_entered)
     means = {entrant: sums.totals[entrant] / max(sums.games[entrant], 1) for entrant in everybody}
     merits = {
-        entrant: (sums.share(entrant), berger.get(entrant, Fraction()), means[entrant])
+        entrant: (
+            entrant not in plan.left,
+            sums.share(entrant),
+            berger.get(entrant, Fraction()),
+            means[entrant],
+        )
         for entrant in everybody
     }
     columns: dict[int, Columns] = {

@@ -40,7 +40,8 @@ class RoundRobin(AtOnce):
         "others that they left behind), then by Sonneborn-Berger (the points of those they beat "
         "and half of those they drew with), then by their mean total. A late entry plays all who "
         "are still in, as often as there are cycles. When an entrant leaves, what it has played "
-        "stays, and its other matches are won by those who were to meet it."
+        "stays, its other matches are won by those who were to meet it, and it comes after all "
+        "who stayed."
     )
 
     def check(self, plan: Plan) -> None:
