@@ -18,6 +18,8 @@ from arena.runner import deal_table
 from arena.statistics.intervals import CONFIDENCE, interval, student_quantile
 from arena.statistics.sprt import ELO_PER_DEVIATION, Verdict
 from arena.statistics.stats import estimate, pair_label
+from referee.rules import Outcome, Reason, highest_weight
+from referee.scoring import score_deal_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from arena.statistics.sprt import Sprt
     from arena.statistics.stats import Estimate
     from referee.players import Message
+    from referee.rules import Rules
 
 _SIDES = 2
 
@@ -57,6 +60,7 @@ class Comparison:
         sides: What the two are called; everything is told from the first one's view.
         decks: Its score as [deck][rotation].
         sprt: The test.
+        highest: The highest score of a deal that the rules allow.
         faults: How many faults each side committed.
         milliseconds: How long it took to play.
         conditions: What a reader of the times must know, else empty.
@@ -65,6 +69,7 @@ class Comparison:
     sides: tuple[str, str]
     decks: tuple[tuple[Fraction, ...], ...]
     sprt: Sprt
+    highest: Fraction
     faults: tuple[int, int] = (0, 0)
     milliseconds: int = 0
     conditions: str = ""
@@ -92,7 +97,7 @@ class Comparison:
     @cached_property
     def ratio(self) -> float:
         """The log-likelihood ratio of the test."""
-        return self.sprt.ratio(self.scores, self.rotations)
+        return self.sprt.ratio(self.scores, self.rotations, self.highest)
 
     @property
     def verdict(self) -> Verdict:
@@ -181,7 +186,7 @@ def compare(
             record=None if options.records is None else options.records / f"{batch:05}.jsonl",
         )
         report = playing.play_match(match, contestants, backend, watch)
-        standing = _after(standing, report, options.sprt)
+        standing = _after(standing, report, options)
         batch += 1
         yield standing
 
@@ -203,7 +208,7 @@ def _goes_on(standing: Comparison, max_decks: int) -> bool:
     return standing.verdict is Verdict.CONTINUE and len(standing.decks) < max_decks
 
 
-def _after(before: Comparison | None, report: PlayReport, sprt: Sprt) -> Comparison:
+def _after(before: Comparison | None, report: PlayReport, options: CompareOptions) -> Comparison:
     sides = report.sides or tuple(range(len(report.labels)))
     signs = [1 if side == sides[0] else -1 for side in sides]
     result = report.match.result
@@ -216,7 +221,8 @@ def _after(before: Comparison | None, report: PlayReport, sprt: Sprt) -> Compari
     return Comparison(
         sides=(names[0], names[1]),
         decks=decks if before is None else before.decks + decks,
-        sprt=sprt,
+        sprt=options.sprt,
+        highest=highest_score(options.play.rules, signs) if before is None else before.highest,
         faults=(
             faults[True] + (before.faults[0] if before else 0),
             faults[False] + (before.faults[1] if before else 0),
@@ -226,10 +232,30 @@ def _after(before: Comparison | None, report: PlayReport, sprt: Sprt) -> Compari
     )
 
 
-def _lead(scores: tuple[Fraction, ...], signs: list[int]) -> Fraction:
+def _lead(scores: tuple[Fraction, ...], signs: Sequence[int]) -> Fraction:
     """Return the first side's score per bot: half of its lead, since deals are zero-sum."""
     lead = sum((score * sign for score, sign in zip(scores, signs, strict=True)), Fraction())
     return lead / len(scores)
+
+
+def highest_score(rules: Rules, signs: Sequence[int]) -> Fraction:
+    """Return the highest score per bot of a deal: that of a deal which the others lose by a fault.
+
+    Args:
+        rules: Of the deal.
+        signs: By seat, 1 for the first side and -1 for the other.
+    """
+    weight = highest_weight(rules)
+    lost = Outcome(
+        reason=Reason.FAULT,
+        winners=tuple(seat for seat, sign in enumerate(signs) if sign > 0),
+        losers=tuple((seat, weight) for seat, sign in enumerate(signs) if sign < 0),
+        points=(0,) * len(signs),
+        tricks=(0,) * len(signs),
+        last_taker=None,
+        leader=0,
+    )
+    return _lead(score_deal_series(rules, len(signs), lost), signs)
 
 
 def _deviations(units: Sequence[float]) -> tuple[float, float]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena import formats, planning
 from arena.damage import row_of
 from arena.ledger import seats_of
 from arena.sandbox.slots import plan_slots
-from arena.tables import Bot, BotVersion, Entrant, Match, Result, Tournament
+from arena.tables import Bot, BotVersion, Entrant, Match, Report, Result, Tournament
 from referee.results import SERIES
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ class Forecast:
         match_seconds: What one match is taken to last.
         seconds: What all are taken to last; None without end.
         measured: Past matches the time was measured in; 0 where it is an assumption.
+        scaled_from: How many decks these had, ascending, if none had as many as are to come: then
+            the time is scaled from theirs.
     """
 
     matches: int | None
@@ -59,6 +62,7 @@ class Forecast:
     match_seconds: float
     seconds: float | None
     measured: int
+    scaled_from: tuple[int, ...] = ()
 
 
 def of_tournament(store: Store, info: TournamentInfo, concurrency: int | None = None) -> Forecast:
@@ -130,6 +134,18 @@ class _Game:
         """Legs of a match."""
         return self.seats if self.match_format == SERIES else 1
 
+    def is_as_long(self, decks: int) -> bool:
+        """Tell whether a match of so many decks is one of this length; only a series has decks."""
+        return decks == self.decks or self.match_format != SERIES
+
+
+class _Past(NamedTuple):
+    """A match that was played: its decks, and what it and the starts of its bots lasted."""
+
+    decks: int
+    seconds: float
+    starting: float
+
 
 def _forecast(
     store: Store,
@@ -141,8 +157,9 @@ def _forecast(
     concurrency: int | None,
 ) -> Forecast:
     at_once = len(plan_slots(seats=game.seats, wanted=concurrency))
-    past = _past_seconds(store, game)
-    lasts = sum(past) / len(past) if past else _assumed_seconds(game)
+    past = _past_matches(store, game)
+    alike = [match for match in past if game.is_as_long(match.decks)]
+    lasts = _seconds(game, alike or past)
     return Forecast(
         matches=matches,
         is_least=is_least and matches is not None,
@@ -153,21 +170,39 @@ def _forecast(
         at_once=at_once,
         match_seconds=lasts,
         seconds=None if matches is None else -(-matches // at_once) * lasts,
-        measured=len(past),
+        measured=len(alike or past),
+        scaled_from=() if alike else tuple(sorted({match.decks for match in past})),
     )
 
 
-def _assumed_seconds(game: _Game) -> float:
-    deals = game.decks if game.match_format == SERIES else 1
-    return game.legs * (START_SECONDS[game.sandbox] + deals * DEAL_SECONDS)
+def _seconds(game: _Game, past: Sequence[_Past]) -> float:
+    """Return what a match is taken to last: the starts of its legs, and the time of its decks.
 
-
-def _past_seconds(store: Store, game: _Game) -> list[float]:
-    """Return what matches of this game lasted in which only these bots played, in any version.
-
-    Those of as many decks if there are any; of others the part beyond the start counts in
-    proportion.
+    A past match counts the more the more decks it had: a short one tells little of what a deck
+    lasts.
     """
+    if not past:
+        deals = game.decks if game.match_format == SERIES else 1
+        return game.legs * (START_SECONDS[game.sandbox] + deals * DEAL_SECONDS)
+    if all(game.is_as_long(match.decks) for match in past):
+        return sum(match.seconds for match in past) / len(past)
+    starting = [_starting(game, match) for match in past]
+    playing = sum(match.seconds for match in past) - sum(starting)
+    return sum(starting) / len(past) + playing * game.decks / sum(match.decks for match in past)
+
+
+def _starting(game: _Game, match: _Past) -> float:
+    """Return what of a past match's time does not grow with its decks.
+
+    That the programs were started is measured, that the bots were ready is not. Of what is only
+    assumed no more than half of the match counts: it was played in some of its time.
+    """
+    assumed = game.legs * START_SECONDS[game.sandbox]
+    return min(match.seconds, max(match.starting, min(assumed, match.seconds / 2)))
+
+
+def _past_matches(store: Store, game: _Game) -> list[_Past]:
+    """Return the matches of this game in which only these bots played, in any version."""
     with store.read() as session:
         tournaments = session.exec(
             select(Tournament).where(
@@ -178,20 +213,11 @@ def _past_seconds(store: Store, game: _Game) -> list[float]:
                 Tournament.rules == game.rules,
             )
         ).all()
-        lasted = [
-            (row.decks, seconds) for row in tournaments for seconds in _lasted(session, row, game)
-        ]
-    alike = [seconds for decks, seconds in lasted if decks == game.decks]
-    return alike or [_in_proportion(game, decks, seconds) for decks, seconds in lasted]
+        return [match for row in tournaments for match in _past_of(session, row, game)]
 
 
-def _in_proportion(game: _Game, decks: int, seconds: float) -> float:
-    starting = min(seconds, game.legs * START_SECONDS[game.sandbox])
-    return starting + (seconds - starting) * game.decks / decks
-
-
-def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
-    """Give the seconds of every match of a tournament in which only these bots played."""
+def _past_of(session: Session, row: Tournament, game: _Game) -> Iterator[_Past]:
+    """Give every match of a tournament in which only these bots played."""
     positions = {
         position
         for position, name in session.exec(
@@ -202,6 +228,7 @@ def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
         )
         if name in game.bots
     }
+    starting = _starting_seconds(session, row)
     for match, milliseconds in session.exec(
         select(Match, Result.milliseconds)
         .join(Result, col(Result.match_id) == Match.id)
@@ -210,4 +237,25 @@ def _lasted(session: Session, row: Tournament, game: _Game) -> Iterator[float]:
         if seats_of(match) <= positions:
             with row_of("result", match.id, f"{row.name}/{match.number}"):
                 seconds = milliseconds / 1000
-            yield seconds
+            yield _Past(row.decks, seconds, starting.get(match.id, 0.0))
+
+
+def _starting_seconds(session: Session, row: Tournament) -> dict[int | None, float]:
+    """Return what starting the bots took in the matches of a tournament, by the match.
+
+    The bots of a leg are started side by side.
+    """
+    legs = session.exec(
+        select(Report.match_id, func.max(Report.start_seconds))
+        .join(
+            Result,
+            (col(Result.match_id) == Report.match_id) & (col(Result.attempt) == Report.attempt),
+        )
+        .join(Match, col(Match.id) == Report.match_id)
+        .where(Match.tournament_id == row.id)
+        .group_by(col(Report.match_id), col(Report.leg))
+    )
+    found: dict[int | None, float] = defaultdict(float)
+    for match, seconds in legs:
+        found[match] += seconds or 0.0
+    return found

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -20,7 +21,7 @@ from test_sprt import EVEN, SKEWED, tilted
 from arena import compare as comparing
 from arena.cli import main
 from arena.cli.compare import SprtWords, compare, lines
-from arena.compare import CompareOptions, Comparison, check_two_sides
+from arena.compare import CompareOptions, Comparison, check_two_sides, highest_score
 from arena.errors import RefusedError
 from arena.home import Home
 from arena.play import PlayOptions
@@ -48,6 +49,7 @@ def standing(
         sides=("new", "old"),
         decks=tuple(tuple(map(Fraction, deck)) for deck in [*played, *decks]),
         sprt=sprt or Sprt(elo0=0, elo1=10),
+        highest=Fraction(1),
     )
 
 
@@ -280,6 +282,39 @@ def test_level_bots_are_told_without_signs_of_their_own() -> None:
     assert said[1].startswith("Elo: 0.00 +/-")
     assert said[2] == "LOS: -, DrawRatio: 100.00 %, DecksRatio: -"
     assert lines(standing((0, 0, 0, 0, 9)), "bura")[2].endswith("DecksRatio: inf")
+
+
+@pytest.mark.parametrize(
+    ("variant", "highest"),
+    [
+        ("bura-basic", 1),
+        ("bura", 2),
+        ("bura-dave", 12),
+        ("burkozyol-by", 6),
+        ("burkozyol-eyes", 8),
+        ("burkozyol-pairs", 2),
+    ],
+)
+def test_highest_score_is_that_of_a_fault(variant: str, highest: int) -> None:
+    """A fault costs the highest weight of the rules in the unit that the deal is scored in."""
+    rules = VARIANTS[variant]
+    signs = [1, -1, 1, -1] if rules.sides == "pairs" else [1, -1]
+
+    assert highest_score(rules, signs) == highest
+
+
+@pytest.mark.parametrize("replaced", [(1, 1)], indirect=True)
+@pytest.mark.usefixtures("replaced")
+def test_what_the_rules_allow_can_still_come(tmp_path: Path) -> None:
+    """The higher a deal may score, the longer it takes until simple wins decide."""
+    decks = {}
+    for variant in ("bura-basic", "bura-dave"):
+        play = replace(options().play, rules=VARIANTS[variant])
+        *_, last = comparing.compare(Home(tmp_path), options(play=play, max_decks=1000), "process")
+        assert last.verdict is Verdict.H1
+        decks[variant] = len(last.decks)
+
+    assert decks["bura-basic"] < decks["bura-dave"]
 
 
 def test_more_than_two_sides_are_refused() -> None:

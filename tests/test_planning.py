@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from sqlmodel import select
 from stores import result
 
 from arena import forecast, ledger, planning, queries, roster, tournament
+from arena.cli.plans import basis
 from arena.entropy import StringState, digest_of
 from arena.errors import RefusedError
 from arena.finals import finals_options
@@ -21,13 +23,15 @@ from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
 from arena.jobs import MatchDescription, Outcome, Played
 from arena.store import Store
-from arena.tables import Result
+from arena.tables import Match, Report, Result
 from referee.shuffle import mixed_seed
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from arena.forecast import Forecast
 
 NAMES = ("anna", "boris", "clara", "dora")
 BURA = find_variant("bura")
@@ -276,20 +280,86 @@ def test_forecast_of_a_draft_is_that_of_the_tournament(store: Store) -> None:
     assert before.matches > before.known
 
 
-def test_forecast_is_measured_where_these_bots_played(store: Store) -> None:
-    """Past matches count in proportion beyond their start, those of as many decks as they are."""
-    tournament.create(store, options("anna", "boris", name="first", decks=2))
-    tournament.create(store, options("clara", "dora", name="second", decks=2))
-    for name in ("first", "second"):
-        run(store, name=name)
+def played(
+    store: Store, name: str, *, decks: int, seconds: float, starting: float | None = None
+) -> None:
+    """Run a tournament of two bots whose only match lasts so long."""
+    info = tournament.create(store, options("anna", "boris", name=name, decks=decks))
+    run(store, name=name)
     with store.write() as session:
-        for row in session.exec(select(Result)):
-            row.milliseconds = 2400
-    info = tournament.create(store, options("anna", "boris", decks=20))
-    cost = forecast.of_tournament(store, info)
-    assert (cost.measured, cost.match_seconds) == (1, pytest.approx(1.4 + 10 * 1.0))
-    alike = tournament.create(store, options("anna", "boris", name="alike", decks=2))
-    assert forecast.of_tournament(store, alike).match_seconds == pytest.approx(2.4)
+        (match,) = session.exec(select(Match).where(Match.tournament_id == info.id)).all()
+        row = session.get_one(Result, match.id)
+        row.milliseconds = round(1000 * seconds)
+        for leg, seat in itertools.product(range(2), range(2)):
+            report = Report(
+                match_id=row.match_id,
+                attempt=row.attempt,
+                leg=leg,
+                seat=seat,
+                position=seat,
+                out_of_memory=False,
+                log="",
+                log_truncated=False,
+                start_seconds=None if starting is None else starting - seat * 0.01,
+            )
+            session.add(report)
+
+
+def cost_of(store: Store, decks: int) -> Forecast:
+    """Return what a match of anna and boris is taken to cost."""
+    made = tournament.draft(store, options("anna", "boris", name="next", decks=decks))
+    return forecast.of_draft(store, made)
+
+
+def test_forecast_is_measured_where_these_bots_played(store: Store) -> None:
+    """Past matches of these bots with as many decks count as they are, and others not at all."""
+    tournament.create(store, options("clara", "dora", name="others", decks=20))
+    run(store, name="others")
+    played(store, "short", decks=2, seconds=2.4)
+    played(store, "alike", decks=20, seconds=11.0)
+    played(store, "again", decks=20, seconds=13.0)
+
+    cost = cost_of(store, 20)
+
+    assert (cost.measured, cost.scaled_from) == (2, ())
+    assert basis(cost, "process") == "measured in 2 past matches of these bots"
+    assert cost.match_seconds == pytest.approx(12.0)
+
+
+def test_forecast_of_other_decks_is_scaled(store: Store) -> None:
+    """Beyond the start the time grows with the decks, a past match counting by its decks."""
+    played(store, "first", decks=2, seconds=2.4)
+    cost = cost_of(store, 20)
+    assert (cost.measured, cost.scaled_from) == (1, (2,))
+    assert basis(cost, "process") == "scaled from 1 past match of these bots, of 2 decks"
+    assert cost.match_seconds == pytest.approx(1.2 + 10 * 1.2)
+
+    played(store, "second", decks=198, seconds=101.4)
+    cost = cost_of(store, 20)
+    assert (cost.measured, cost.scaled_from) == (2, (2, 198))
+    assert basis(cost, "process") == "scaled from 2 past matches of these bots, of 2 to 198 decks"
+    assert cost.match_seconds == pytest.approx((1.2 + 1.4) / 2 + 20 * (1.2 + 100) / 200)
+
+
+@pytest.mark.parametrize(("seconds", "starting"), [(0.3, None), (1.15, None), (1.15, 0.05)])
+def test_ten_times_the_decks_last_longer(
+    store: Store, seconds: float, starting: float | None
+) -> None:
+    """However short the match that was measured, decks take time: ten times as many take more."""
+    played(store, "short", decks=10, seconds=seconds, starting=starting)
+
+    lasting = [cost_of(store, decks).match_seconds for decks in (100, 1000, 100_000)]
+
+    assert lasting[0] > 4 * seconds
+    assert lasting[1] > 8 * lasting[0]
+    assert lasting[2] > 80 * lasting[1]
+
+
+def test_measured_starts_are_no_time_of_decks(store: Store) -> None:
+    """What starting the bots of each leg took, side by side, does not grow with the decks."""
+    played(store, "short", decks=10, seconds=10.0, starting=4.0)
+
+    assert cost_of(store, 100).match_seconds == pytest.approx(8.0 + 10 * 2.0)
 
 
 # ------------------------------------------------------------------------------------------- finals

@@ -1,5 +1,4 @@
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 
@@ -11,10 +10,14 @@ from arena.statistics.sprt import ELO_PER_DEVIATION, HIGHEST_ELO, Sprt, Verdict
 # Scores of a deck as engine testers count them, from both deals lost to both won.
 PENTANOMIAL = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
-# Score of a deck over two rotations, with its weight: level bots, and one that wins often by
-# little and loses seldom by much.
+# Score of a deck over two rotations, with its weight: level bots in a game that can be raised and
+# in one that cannot, and one that wins often by little and loses seldom by much.
 EVEN = {-3.0: 1, -2.0: 3, -1.5: 6, -1.0: 20, -0.5: 40, 0.0: 60, 0.5: 40, 1.0: 20, 1.5: 6, 3.0: 4}
+LEVEL = {-1.0: 1, -0.5: 4, 0.0: 6, 0.5: 4, 1.0: 1}
 SKEWED = {-6.0: 1, -3.0: 3, -2.0: 6, -1.0: 10, -0.5: 24, 0.0: 50, 0.5: 56, 1.0: 50}
+
+# What a deal scores at most: twelve times the standard deviation of a deck of level bots.
+HIGHEST = 6.0
 
 
 def scores(counts: Sequence[int]) -> list[float]:
@@ -37,18 +40,59 @@ def tilted(weights: Mapping[float, float], elo: float) -> dict[float, float]:
     return moved
 
 
-def verdicts(test: Sprt, weights: Mapping[float, float], trials: int) -> Counter[Verdict]:
-    """Play tests in batches of 50 decks until each has decided."""
-    random = Random(17)
-    found: Counter[Verdict] = Counter()
-    for _ in range(trials):
+def with_rare(score: float, share: float, elo: float) -> dict[float, float]:
+    """Return weights of bots of this normalised Elo, one of which seldom scores this much."""
+    low, high = -1000.0, 1000.0
+    for _ in range(60):
+        others = (low + high) / 2
+        moved = tilted(LEVEL, others)
+        total = sum(moved.values())
+        found = {each: weight * (1 - share) / total for each, weight in moved.items()}
+        found[score] = share
+        low, high = (others, high) if normalised(found) < elo else (low, others)
+    return found
+
+
+def normalised(weights: Mapping[float, float]) -> float:
+    """Return the normalised Elo of scores per deck over two rotations."""
+    total = sum(weights.values())
+    mean = sum(score * weight for score, weight in weights.items()) / total
+    spread = sum((score - mean) ** 2 * weight for score, weight in weights.items()) / total
+    return mean / math.sqrt(2 * spread) * ELO_PER_DEVIATION
+
+
+def model(name: str, elo: float, *, is_better: bool) -> dict[float, float]:
+    """Return weights of scores: what is rare speaks against what the others make believe."""
+    if name == "even":
+        return tilted(EVEN, elo)
+    if name == "skewed":
+        return tilted(SKEWED, elo)
+    return with_rare(HIGHEST if is_better else -HIGHEST, 0.02, elo)
+
+
+def wrong_verdicts(
+    test: Sprt, weights: Mapping[float, float], wrong: Verdict, *, tests: int, batch: int, seed: int
+) -> int:
+    """Play tests in batches until each has decided; return how many accepted the wrong one."""
+    random = Random(seed)
+    errors = 0
+    for _ in range(tests):
         decks: list[float] = []
         verdict = Verdict.CONTINUE
         while verdict is Verdict.CONTINUE:
-            decks += random.choices(list(weights), list(weights.values()), k=50)
-            verdict = test.verdict(test.ratio(decks, 2))
-        found[verdict] += 1
-    return found
+            decks += random.choices(list(weights), list(weights.values()), k=batch)
+            verdict = test.verdict(test.ratio(decks, 2, HIGHEST))
+        errors += verdict is wrong
+    return errors
+
+
+def most_errors(tests: int, rate: float) -> int:
+    """Return how many errors tests with this rate exceed once in ten thousand times."""
+    left, errors = 1.0, -1
+    while left > 1e-4:
+        errors += 1
+        left -= math.comb(tests, errors) * rate**errors * (1 - rate) ** (tests - errors)
+    return errors
 
 
 @pytest.mark.parametrize(
@@ -66,7 +110,7 @@ def test_ratio_is_the_published_one(counts: Sequence[int], elo1: float, publishe
     """The ratio has the digits that fishtest and fastchess print for the same counts."""
     digits = len(str(published).partition(".")[2])
 
-    ratio = Sprt(elo0=0, elo1=elo1).ratio(scores(counts), 2)
+    ratio = Sprt(elo0=0, elo1=elo1).ratio(scores(counts), 2, 1)
 
     assert ratio == pytest.approx(published, abs=0.5001 * 10**-digits)
 
@@ -81,19 +125,70 @@ def test_bounds_are_walds() -> None:
     assert test.verdict(2.94) is test.verdict(-2.94) is Verdict.CONTINUE
 
 
-@pytest.mark.parametrize("weights", [EVEN, SKEWED], ids=["even", "skewed"])
+@pytest.mark.parametrize("name", ["even", "skewed", "rare"])
 @pytest.mark.parametrize("truth", [Verdict.H0, Verdict.H1])
-def test_error_rates_hold(weights: Mapping[float, float], truth: Verdict) -> None:
-    """Of 500 tests no more than 5% accept the wrong hypothesis, whichever of the two is true."""
-    test = Sprt(elo0=0, elo1=50, alpha=0.05, beta=0.05)
-    elo = test.elo0 if truth is Verdict.H0 else test.elo1
+def test_error_rates_hold(name: str, truth: Verdict) -> None:
+    """No more than 5% of tests accept the wrong hypothesis, though some bots seldom lose much."""
+    check_error_rate(Sprt(elo1=50), name, truth, tests=300)
 
-    found = verdicts(test, tilted(weights, elo), 500)
 
-    wrong = Verdict.H1 if truth is Verdict.H0 else Verdict.H0
-    assert found[truth] + found[wrong] == 500
-    assert found[wrong] <= 0.05 * 500
-    assert found[wrong] > 0
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["even", "skewed", "rare"])
+@pytest.mark.parametrize("truth", [Verdict.H0, Verdict.H1])
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("test", "batch", "tests"),
+    [
+        (Sprt(), 50, 200),
+        (Sprt(elo1=50), 10, 300),
+        (Sprt(elo0=-25, elo1=25), 50, 500),
+        (Sprt(elo1=100), 50, 1000),
+    ],
+    ids=["20", "50 in tens", "around 0", "100"],
+)
+def test_error_rates_hold_for_other_tests(
+    *, test: Sprt, batch: int, tests: int, seed: int, truth: Verdict, name: str
+) -> None:
+    """Narrow and wide spans, small batches and other random numbers err no more often."""
+    check_error_rate(test, name, truth, tests=tests, batch=batch, seed=seed)
+
+
+def check_error_rate(
+    test: Sprt, name: str, truth: Verdict, *, tests: int, batch: int = 50, seed: int = 17
+) -> None:
+    """Play tests in which one hypothesis is just true, and count how often the other won."""
+    is_better = truth is Verdict.H1
+    weights = model(name, test.elo1 if is_better else test.elo0, is_better=is_better)
+    wrong = Verdict.H0 if is_better else Verdict.H1
+
+    errors = wrong_verdicts(test, weights, wrong, tests=tests, batch=batch, seed=seed)
+
+    assert errors <= most_errors(tests, test.beta if is_better else test.alpha)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_loss_that_may_still_come_is_reckoned_with(sign: int) -> None:
+    """What a few decks seem to decide is open while the rules allow a score that undoes it."""
+    test = Sprt(elo0=-25, elo1=25)
+    decks = [sign * score for score in scores((0, 4, 19, 22, 5))]
+
+    assert test.verdict(test.ratio(decks, 2, 1)) is (Verdict.H1 if sign > 0 else Verdict.H0)
+    assert test.verdict(test.ratio(decks, 2, HIGHEST)) is Verdict.CONTINUE
+
+
+@pytest.mark.parametrize("elo", [0, 20])
+def test_what_may_come_costs_little_where_it_would_hardly_matter(elo: float) -> None:
+    """As many decks as an ordinary test lasts decide almost as if there were nothing unseen."""
+    weights = tilted(EVEN, elo)
+    decks = [
+        score
+        for score, weight in weights.items()
+        for _ in range(round(900 * weight / sum(weights.values())))
+    ]
+    seen = Sprt().ratio(decks, 2, 3)
+
+    assert abs(seen) > 2.5
+    assert Sprt().ratio(decks, 2, HIGHEST) == pytest.approx(seen, rel=0.02)
 
 
 def test_ratio_does_not_depend_on_the_unit_of_scores() -> None:
@@ -101,9 +196,9 @@ def test_ratio_does_not_depend_on_the_unit_of_scores() -> None:
     test = Sprt(elo0=0, elo1=30)
     decks = scores((3, 8, 20, 14, 9))
 
-    ten = test.ratio([10 * score for score in decks], 2)
+    ten = test.ratio([10 * score for score in decks], 2, 60)
 
-    assert ten == pytest.approx(test.ratio(decks, 2), rel=1e-9)
+    assert ten == pytest.approx(test.ratio(decks, 2, 6), rel=1e-9)
 
 
 def test_the_other_bot_sees_the_opposite() -> None:
@@ -111,7 +206,9 @@ def test_the_other_bot_sees_the_opposite() -> None:
     test = Sprt(elo0=-20, elo1=20)
     decks = scores((3, 8, 20, 14, 9))
 
-    assert test.ratio([-score for score in decks], 2) == pytest.approx(-test.ratio(decks, 2))
+    other = test.ratio([-score for score in decks], 2, HIGHEST)
+
+    assert other == pytest.approx(-test.ratio(decks, 2, HIGHEST))
 
 
 @pytest.mark.parametrize("rotations", [2, 4])
@@ -124,7 +221,7 @@ def test_odd_scores_give_finite_ratios(decks: list[float], rotations: int) -> No
     """Scores without spread, or of one sign, give a ratio that points the right way."""
     test = Sprt(elo0=-HIGHEST_ELO, elo1=HIGHEST_ELO)
 
-    ratio = test.ratio(decks, rotations)
+    ratio = test.ratio(decks, rotations, HIGHEST)
 
     assert math.isfinite(ratio)
     assert ratio == pytest.approx(0, abs=1e-9) or ratio * sum(decks) > 0
@@ -134,7 +231,7 @@ def test_identical_bots_end_in_h0() -> None:
     """Two bots that always score 0 are found not to differ by elo1, in the end."""
     test = Sprt(elo0=0, elo1=50)
 
-    assert test.verdict(test.ratio([0.0] * 200, 2)) is Verdict.H0
+    assert test.verdict(test.ratio([0.0] * 200, 2, HIGHEST)) is Verdict.H0
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ PLAN_FIELDS = {
     "match_seconds": "what a match is taken to last",
     "seconds": "what all are taken to last, null if there is no end",
     "measured": "past matches of these bots the time was measured in, 0 for an assumption",
+    "scaled_from[]": "decks of these matches if the time is scaled, none having as many as planned",
 }
 PAIRING_FIELDS = {
     "number": "place in the schedule",
@@ -101,8 +102,9 @@ def plan(
     """Tell what the tournament NAME will cost before anything runs.
 
     How many matches are to come, how many containers they start, and about how long that takes:
-    measured in past matches of the same bots where there are any, else by an assumption that is
-    printed. What cannot be known yet, since it depends on results, is left open.
+    measured in past matches of the same bots where there are any, or scaled from those of more or
+    fewer decks, else by an assumption that is printed. What cannot be known yet, since it depends
+    on results, is left open.
     """
     if name is None and file is None:
         raise click.UsageError("name a tournament, or give --from FILE")
@@ -250,12 +252,6 @@ def _print_byes(app: App, byes: Iterable[Bye], names: Sequence[str]) -> None:
 
 def _print_forecast(app: App, name: str, sandbox: str, cost: Forecast) -> None:
     what = "processes" if sandbox == queries.PROCESS else "containers"
-    basis = (
-        f"measured in {count(cost.measured, 'past match', 'past matches')} of these bots"
-        if cost.measured
-        else f"assumed: {forecast.START_SECONDS[sandbox]:g} s to start a leg, "
-        f"{forecast.DEAL_SECONDS * 1000:g} ms a deal; bots that think take longer"
-    )
     least = "at least " if cost.is_least else ""
     endless = cost.matches is None
     app.output.fields(
@@ -267,9 +263,25 @@ def _print_forecast(app: App, name: str, sandbox: str, cost: Forecast) -> None:
             "scheduled": cost.known,
             what: f"{cost.legs} x {cost.starts} a match"
             + ("" if cost.containers is None else f", {least}{cost.containers} in all"),
-            "a match": f"about {seconds(cost.match_seconds)} ({basis})",
+            "a match": f"about {seconds(cost.match_seconds)} ({basis(cost, sandbox)})",
             "in all": _in_all(cost),
         }
+    )
+
+
+def basis(cost: Forecast, sandbox: str) -> str:
+    """Say what the time of a match rests on."""
+    if not cost.measured:
+        return (
+            f"assumed: {forecast.START_SECONDS[sandbox]:g} s to start a leg, "
+            f"{forecast.DEAL_SECONDS * 1000:g} ms a deal; bots that think take longer"
+        )
+    matches = f"{count(cost.measured, 'past match', 'past matches')} of these bots"
+    if not cost.scaled_from:
+        return f"measured in {matches}"
+    least, most = cost.scaled_from[0], cost.scaled_from[-1]
+    return (
+        f"scaled from {matches}, of {'' if least == most else f'{least} to '}{count(most, 'deck')}"
     )
 
 
@@ -302,6 +314,7 @@ def _forecast_json(cost: Forecast) -> dict[str, object]:
         "match_seconds": cost.match_seconds,
         "seconds": cost.seconds,
         "measured": cost.measured,
+        "scaled_from": list(cost.scaled_from),
     }
 
 

@@ -3,7 +3,9 @@
 It is the generalised sequential probability ratio test that engine testers run (GSPRT), in the
 model of normalised Elo. The unit is a deck over all its rotations, and the distribution of its
 scores is not assumed to be of any kind: both hypotheses take the likeliest distribution, on the
-values that can occur, whose mean is so many standard deviations above 0.
+values that can occur, whose mean is so many standard deviations above 0. The highest win and loss
+that the rules allow can always occur: a bot that loses very much very seldom looks better than it
+is until it does, and only a hypothesis that may reckon with the loss can wait for it.
 
 Sources: Michel Van den Bergh, "Comments on Normalized Elo", "Normalized Elo in practice" and "The
 generalized maximum likelihood ratio for the expectation value of a distribution", as used by
@@ -97,14 +99,17 @@ class Sprt:
         """The log-likelihood ratio at which H1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
-    def ratio(self, scores: Iterable[float | Fraction], rotations: int) -> float:
+    def ratio(
+        self, scores: Iterable[float | Fraction], rotations: int, highest: float | Fraction
+    ) -> float:
         """Return the log-likelihood ratio of H1 to H0.
 
         Args:
             scores: The first bot's score in each deck over all its rotations.
             rotations: How many deals a deck is.
+            highest: The highest score there is, in the same unit; the lowest is its opposite.
         """
-        counts = _regular(Counter(map(float, scores)))
+        counts = _regular(Counter(map(float, scores)), float(highest))
         deviations = math.sqrt(rotations) / ELO_PER_DEVIATION
         weights = tuple(counts.values())
         values = tuple(counts)
@@ -122,9 +127,9 @@ class Sprt:
         return Verdict.H0 if ratio <= self.lower else Verdict.CONTINUE
 
 
-def _regular(counts: Mapping[float, int]) -> dict[float, float]:
-    """Return counts in which what can happen to one bot can, hardly ever seen, to the other."""
-    highest = max(map(abs, counts), default=0.0) or 1.0
+def _regular(counts: Mapping[float, int], highest: float) -> dict[float, float]:
+    """Return counts in which the extremes, and what one bot had for the other, were hardly seen."""
+    highest = max(highest, *map(abs, counts)) or 1.0
     values = {*counts, *(-value for value in counts), -highest, 0.0, highest}
     return {value: counts.get(value, 0) or _UNSEEN for value in sorted(values)}
 
@@ -134,18 +139,42 @@ def _likeliest(
 ) -> tuple[float, ...]:
     """Return the likeliest probabilities whose mean is so many of their standard deviations.
 
-    The constraint is not linear in the probabilities; it is replaced by its tangent at the last
-    solution until this moves no more.
+    There may be one that is likeliest among those near what was seen and another among those with
+    weight far out, so that the search begins at both.
+
+    Args:
+        values: In ascending order, from a loss to a win as high.
+        weights: How often each was seen.
+        deviations: Above -1 and below 1, so that there is something to find from far out.
     """
     total = math.fsum(weights)
     seen = tuple(weight / total for weight in weights)
-    chances = (1 / len(values),) * len(values)
+    far = (0.5, *(0.0 for _ in values[2:]), 0.5)
+    found = (_likeliest_from(start, values, seen, deviations) for start in (far, seen))
+    return max(
+        filter(None, found),
+        key=lambda chances: math.fsum(
+            p * math.log(chance) for p, chance in zip(seen, chances, strict=True)
+        ),
+    )
+
+
+def _likeliest_from(
+    chances: tuple[float, ...], values: Sequence[float], seen: Sequence[float], deviations: float
+) -> tuple[float, ...] | None:
+    """Return the likeliest probabilities that the search finds from these, None if it has no way.
+
+    The constraint is not linear in the probabilities; it is replaced by its tangent at the last
+    solution until this moves no more.
+    """
     for _ in range(_ROUNDS):
         mean = math.fsum(v * p for v, p in zip(values, chances, strict=True))
         spread = math.sqrt(
             math.fsum((v - mean) ** 2 * p for v, p in zip(values, chances, strict=True))
         )
         tangent = [v - deviations * spread * (1 + ((v - mean) / spread) ** 2) / 2 for v in values]
+        if not min(tangent) < 0 < max(tangent):
+            return None
         before, chances = chances, _likeliest_at_zero(tangent, seen)
         if max(abs(a - b) for a, b in zip(before, chances, strict=True)) < _CLOSE:
             break
@@ -155,6 +184,7 @@ def _likeliest(
 def _likeliest_at_zero(values: Sequence[float], seen: Sequence[float]) -> tuple[float, ...]:
     """Return the likeliest probabilities under which the mean of the values is 0."""
     low, high = -1 / max(values), -1 / min(values)
+    close = 1e-14 * (high - low)
     x = 0.0
     for _ in range(200):
         terms = [v / (1 + x * v) for v in values]
@@ -163,11 +193,8 @@ def _likeliest_at_zero(values: Sequence[float], seen: Sequence[float]) -> tuple[
             low = x
         else:
             high = x
-        step = height / math.fsum(p * t * t for p, t in zip(seen, terms, strict=True))
-        following = x + step
-        if not low < following < high:
-            following = (low + high) / 2
-        if abs(following - x) <= 1e-13 * max(1.0, abs(x)):
+        following = x + height / math.fsum(p * t * t for p, t in zip(seen, terms, strict=True))
+        if abs(following - x) <= close:
             break
-        x = following
+        x = following if low < following < high else (low + high) / 2
     return tuple(p / (1 + x * v) for p, v in zip(seen, values, strict=True))
