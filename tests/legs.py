@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BOTS = Path(__file__).parent / "bots"
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
 EXIT_SECONDS = 20.0
+EXPLAIN_SECONDS = 10.0
+"""How long a bot whose stream has ended may take to exit, if that is what it does."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ def spec(seats: int = 2, **changes: object) -> MatchSpec:
     return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
 
 
-def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
+def play(
+    match: MatchSpec, *commands: Sequence[str], explain_seconds: float = EXPLAIN_SECONDS
+) -> Played:
     """Play leg 0; a command is the name of a bot in tests/bots and its arguments."""
     processes: list[subprocess.Popen[str]] = []
 
@@ -59,8 +63,9 @@ def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
         return None if code is None else Fault(FaultKind.START_FAILED, seat, f"exit code {code}")
 
     def explain(fault: Fault) -> Fault | None:
+        seconds = explain_seconds if fault.kind is FaultKind.DISCONNECTED else 0
         try:
-            code = processes[fault.seat].wait(1)
+            code = processes[fault.seat].wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         return Fault(FaultKind.CRASH, fault.seat, f"exit code {code}")

@@ -432,7 +432,7 @@ def test_run_tells_of_matches_in_known_lines(
     for name in ("first", "also"):
         main(["bot", "submit", name, str(bots / name), "--sandbox", "process", *home])
     create = ["tournament", "create", "t", "first", "also"]
-    main([*create, "--decks", "1", "--sandbox", "process", *home])
+    main([*create, "--decks", "1", "--move-time", "20", "--sandbox", "process", *home])
     capsys.readouterr()
     assert main(["tournament", "run", "t", *home]) == 0
     said = capsys.readouterr()

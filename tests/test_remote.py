@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from bots.raw import Stream, connect
-from legs import Played, play, spec
+from legs import EXPLAIN_SECONDS, Played, play, spec
 
 from referee.match import FaultKind, TimeControl
 from referee.players import PlatformStalledError
@@ -17,7 +17,7 @@ from referee.remote import SPARE_CHOICES, Reception, SocketError
 
 STEADY = ("steady",)
 QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
-IMPATIENT = TimeControl(move_time_ms=250, startup_ms=20_000)
+IMPATIENT = TimeControl(move_time_ms=1_500, startup_ms=20_000)
 
 
 def faults(played: Played) -> list[tuple[FaultKind, int | None, int]]:
@@ -62,7 +62,7 @@ def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, se
 
 def test_a_slow_answer_loses_one_deal() -> None:
     """An answer after the move time is late, and the bot plays on."""
-    played = play(spec(time_control=IMPATIENT), STEADY, ("slow",))
+    played = play(spec(time_control=IMPATIENT), STEADY, ("slow", "2.5"))
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
@@ -108,7 +108,8 @@ def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
 )
 def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> None:
     """Whatever breaks the conversation loses every deal left, and is called by its name."""
-    played = play(spec(decks=4), STEADY, bot)
+    lives_on = bot[0] == "disconnect"
+    played = play(spec(decks=4), STEADY, bot, explain_seconds=0 if lives_on else EXPLAIN_SECONDS)
     assert (kind, None, 1) in faults(played)
     assert all(result.lost_by == (1,) for result in played.leg.deals)
     assert played.leg.clocks[0].max_us < 5_000_000
@@ -116,11 +117,16 @@ def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> No
 
 @pytest.mark.parametrize("bot", ["never_connects", "no_grpc"])
 def test_a_bot_that_never_says_hello_did_not_connect(bot: str) -> None:
-    """After the start-up time the seat is lost without a deal being played."""
+    """After the start-up time the seat is lost without a deal being played.
+
+    On a busy machine three seconds may be too short for the other bot as well.
+    """
     control = TimeControl(move_time_ms=5_000, startup_ms=3_000)
     played = play(spec(time_control=control), STEADY, (bot,))
-    assert faults(played) == [(FaultKind.NO_CONNECT, None, 1)]
-    assert played.leg.clocks[0].count == 0
+    assert (FaultKind.NO_CONNECT, None, 1) in faults(played)
+    assert {kind for kind, _, _ in faults(played)} == {FaultKind.NO_CONNECT}
+    assert [clock.count for clock in played.leg.clocks] == [0, 0]
+    assert all(1 in result.lost_by for result in played.leg.deals)
 
 
 def test_a_largest_message_is_read() -> None:
@@ -157,7 +163,7 @@ def test_a_message_of_many_choices_is_judged_choice_by_choice_up_to_a_number() -
 
 def test_a_bot_that_was_late_may_answer_old_turns_with_the_new_ones() -> None:
     """Two late answers at many tables cost their deals, and catching up costs nothing more."""
-    match = spec(decks=240, tables=80, time_control=TimeControl(move_time_ms=10))
+    match = spec(decks=240, tables=80, time_control=TimeControl(move_time_ms=30))
     played = play(match, STEADY, ("catches_up", "2"))
     assert int(played.outputs[1].split()[0]) > match.tables + SPARE_CHOICES
     assert {(kind, seat) for kind, _, seat in faults(played) if seat} == {(FaultKind.TIMEOUT, 1)}
@@ -166,7 +172,7 @@ def test_a_bot_that_was_late_may_answer_old_turns_with_the_new_ones() -> None:
 
 def test_a_message_that_grpc_cuts_off_is_named_as_a_cause() -> None:
     """What cannot be told from a cancelled stream is not taken for one that was ended."""
-    played = play(spec(), STEADY, ("cut_off",))
+    played = play(spec(), STEADY, ("cut_off",), explain_seconds=0)
     (offence,) = played.leg.faults
     assert offence.fault.kind is FaultKind.DISCONNECTED
     assert "a message of more than 2 MiB" in offence.fault.detail
@@ -200,7 +206,8 @@ def test_nobody_connects_once_the_bot_is_in(
         coming = pool.submit(come_in)
         reception.wait_for_bots()
         assert not door.exists()
-        reception.inbox.let_run(0.2)
+        while not coming.done():
+            reception.inbox.let_run(0.01)
         assert coming.result()
 
 
