@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
-from referee.players import Fault
+from referee.match import play_leg
+from referee.players import Fault, FaultKind
 from referee.remote import Reception
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.match import LegResult
+    from referee.results import LegResult
 
 BOTS = Path(__file__).parent / "bots"
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))

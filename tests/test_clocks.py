@@ -16,9 +16,10 @@ from legs import play, spec
 from timeline import MS, Bot, Timeline, answers, good
 
 from referee import remote
-from referee.match import FaultKind, TimeControl, play_leg
-from referee.players import Arrival, Choice, Choices, PlatformStalledError
+from referee.match import play_leg
+from referee.players import Arrival, Choice, Choices, FaultKind, PlatformStalledError
 from referee.remote import Reception
+from referee.results import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

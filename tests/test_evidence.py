@@ -9,8 +9,9 @@ from legs import play, spec
 from timeline import Bot, Timeline, answers, good
 
 from burabot import bot_pb2
-from referee.match import EVIDENT_FAULTS, Evidence, LegResult, TimeControl, play_leg
+from referee.match import EVIDENT_FAULTS, play_leg
 from referee.players import Choice, Choices
+from referee.results import Evidence, LegResult, TimeControl
 from referee.wire import TEXT_CHARS, received_text, sent_text
 
 if TYPE_CHECKING:

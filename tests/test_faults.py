@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING
 import pytest
 from timeline import MS, Bot, Timeline, answers, good
 
-from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.players import (
     Arrival,
     Choice,
     Choices,
     Fault,
+    FaultKind,
     GoodbyeReason,
     Inbox,
     PlatformStalledError,
 )
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Reason, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from referee.match import LegResult
     from referee.players import Update
+    from referee.results import LegResult
 
     React = Callable[[Bot, Update], Iterable[tuple[float, Choices | Fault]]]
 

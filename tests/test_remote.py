@@ -11,9 +11,9 @@ import pytest
 from bots.raw import Stream, connect
 from legs import EXPLAIN_SECONDS, Played, play, spec
 
-from referee.match import FaultKind, TimeControl
-from referee.players import PlatformStalledError
+from referee.players import FaultKind, PlatformStalledError
 from referee.remote import SPARE_CHOICES, Reception, SocketError
+from referee.results import TimeControl
 
 STEADY = ("steady",)
 QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
