@@ -8,6 +8,7 @@ transaction, attempt and owner still hold; a late result changes nothing and is 
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -23,7 +24,7 @@ from arena.stored_texts import decks_text, numbers_text, read_numbers, totals_te
 from arena.tables import Attempt, Change, FaultRow, Match, Report, Result, Tournament
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from fractions import Fraction
 
     from sqlalchemy import ColumnElement

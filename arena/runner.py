@@ -67,8 +67,12 @@ if TYPE_CHECKING:
 GOODBYE_SECONDS = 2.0
 """How long bots may take to exit after Goodbye."""
 
-EXPLAIN_SECONDS = 1.0
-"""How long to wait for the exit of a bot whose stream has ended."""
+EXPLAIN_SECONDS = 3.0
+"""How long to wait for the exit of a bot whose stream has ended; meanwhile no clock runs.
+
+The kind of fault that is stored depends on it, so it is more than a busy machine takes to end a
+process, and far less than the silence after which a match is taken from its worker.
+"""
 
 _POLL_SECONDS = 0.01
 

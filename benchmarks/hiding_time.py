@@ -33,10 +33,11 @@ from referee import match
 from referee.cards import SUIT_MASKS, Cards, full_deck
 from referee.combinations import Effect, held_by_hand
 from referee.dealing import FixedSource, SourceExhaustedError
-from referee.match import Entrant, LegResult, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.players import Message, Player, Traffic, Update
 from referee.programme import first_dealer
 from referee.remote import Reception
+from referee.results import Entrant, LegResult, MatchSpec, TimeControl
 from referee.rules import ActionKind, State, deal
 from referee.variants import find_variant
 

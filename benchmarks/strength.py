@@ -17,8 +17,9 @@ from types import ModuleType
 import burabot
 from arena.statistics.intervals import interval
 from burabot import bot_pb2
-from referee.match import Entrant, MatchResult, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.players import Inbox, ScriptedPlayer, Turn, Update
+from referee.results import Entrant, MatchResult, MatchSpec, TimeControl
 from referee.variants import find_variant
 from referee.wire import Wire
 

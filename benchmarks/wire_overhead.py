@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING
 import grpc
 
 from burabot import bot_pb2, bot_pb2_grpc
-from referee.match import Entrant, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.players import Arrival, Inbox, Message, Player, Traffic, Update
 from referee.remote import Reception
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant
 from referee.wire import Wire
 

@@ -56,14 +56,11 @@ from referee.results import (
     ActionTaken,
     ClockUsage,
     DealResult,
-    Entrant,
     Evidence,
     LegResult,
     MatchResult,
     MatchSpec,
     Offence,
-    SpecError,
-    TimeControl,
 )
 from referee.rules import deal
 from referee.view import events_for, observe
@@ -77,23 +74,7 @@ if TYPE_CHECKING:
     from referee.rules import Outcome, State
     from referee.view import SeenEvent
 
-__all__ = [
-    "ActionTaken",
-    "ClockUsage",
-    "DealResult",
-    "Entrant",
-    "Fault",
-    "FaultKind",
-    "LegResult",
-    "MatchResult",
-    "MatchSpec",
-    "Offence",
-    "SpecError",
-    "TimeControl",
-    "budget_ms",
-    "play_leg",
-    "play_match",
-]
+__all__ = ["budget_ms", "play_leg", "play_match"]
 
 # A bot that errs in every deal says nothing new with the eleventh message.
 EVIDENT_FAULTS = 10
@@ -159,9 +140,10 @@ def play_match(spec: MatchSpec, choosers: Sequence[Callable[[Turn], int]]) -> Ma
 def budget_ms(spec: MatchSpec) -> int:
     """Return the longest a leg can last, in milliseconds, if all bots use all their time."""
     decks = spec.decks if spec.match_format == SERIES else spec.rules.max_deals
-    # Each trick takes at least one card of the deck; it asks a seat for its part in the stop
-    # window, an offer, six raises and their answers, a response, and a claim.
-    decisions = decks * spec.rules.deck * spec.seats * (4 + 12)
+    # Each trick takes at least one card of the deck. It asks a seat once each for its part in the
+    # stop window, an offer, a response and a claim, and for up to six raises and as many answers.
+    once, raising = 4, 2 * 6
+    decisions = decks * spec.rules.deck * spec.seats * (once + raising)
     control = spec.time_control
     thinking = decisions * (control.move_time_ms + control.increment_ms)
     return control.startup_ms + thinking + spec.seats * control.bank_ms

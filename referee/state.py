@@ -125,6 +125,7 @@ class State:
         window: Whether all of them were asked at the same moment, each whatever it holds.
         stake: The stake of the deal in force.
         proposed: The stake of a raise that waits for answers, else 0.
+        offered: The cards of one rank that are offered and wait for an answer, a bitmask, else 0.
         active: The seats in the deal as a bitmask; who declines a raise leaves it.
         public: Cards in hands that everybody knows to be there, as a bitmask.
         outcome: How the deal ended, or None while it goes on.
@@ -261,7 +262,7 @@ class State:
             )
         options[seat] = NOTHING
         step = self._step
-        if step is _CHOOSE_LEAD and action is not CLAIM:
+        if step is _CHOOSE_LEAD and not (action is CLAIM and self._tables.claim_first):
             self._choices[seat] = action
             waiting = self._waiting = self._waiting ^ _BITS[seat]
             if waiting:
@@ -456,17 +457,9 @@ class State:
         if winning and not self._tables.claim_first:
             self._win_by_combination()
 
-    def _choose_lead(self, seat: int, action: Action) -> None:
-        """Take a claim made instead of a lead; other choices before a lead only wait."""
-        if self._tables.claim_first:
-            self._claim(seat)
-            return
-        self._choices[seat] = action
-        self._waiting ^= 1 << seat
-        if self._waiting:
-            self.asked = _SEATS[self._waiting]
-        else:
-            self._close_window()
+    def _choose_lead(self, seat: int, _: Action) -> None:
+        """Take a claim that goes before all else; what else is chosen before a lead only waits."""
+        self._claim(seat)
 
     def _close_window(self) -> None:
         """Carry out what was chosen before a lead, now that all have chosen."""

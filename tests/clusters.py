@@ -122,6 +122,13 @@ class Cluster:
         """Stop the server; connections end at once."""
         self._end(signal.SIGINT)
 
+    def restart(self) -> None:
+        """Stop the server if it runs, and start it whatever became of that."""
+        try:
+            self.stop()
+        finally:
+            self.start()
+
     def remove(self) -> None:
         """Stop the server, whatever becomes of its data, and remove its folder."""
         self._end(signal.SIGQUIT)

@@ -10,14 +10,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 from clusters import Cluster, missing_postgresql
+from hypothesis import HealthCheck, settings
 
 from arena.home import DATABASE_VARIABLE, Home
 from arena.sandbox import SandboxError
 from arena.sandbox.container import Engine
+from referee.players import Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+# The same examples each time, however long they take: what a run finds does not depend on chance.
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
 
 
 @functools.cache
@@ -62,6 +74,17 @@ def pytest_configure() -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop(DATABASE_VARIABLE, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_inboxes() -> Iterator[None]:
+    """Let the process of the tests stand still for longer before it gives a leg up.
+
+    A run plays such a leg again. Here nothing does, and a busy machine is no failure of a test.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Inbox, "LONGEST_STALL_NS", 60_000_000_000)
+        yield
 
 
 @pytest.fixture(scope="session")

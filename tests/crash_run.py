@@ -101,6 +101,6 @@ def standings(store: Store) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     with Store.open(find_home(HOME)) as store, StopFlag().signals() as stop:
-        report = tournament.run(store, "cup", progress=Quiet(), stop=stop)
+        report = tournament.run(store, "cup", progress=Quiet(), stop=stop, concurrency=1)
         print(json.dumps(standings(store), sort_keys=True))
     sys.exit(report.exit_code)

@@ -21,9 +21,9 @@ from arena.publishing.manifest import MANIFEST, chained, json_bytes, sum_of
 from arena.runner import MatchReport, _stored, _write_record
 from arena.store import Store
 from arena.tournament import StopFlag, TournamentOptions
-from referee.match import MatchResult, play_leg, play_match
+from referee.match import play_leg, play_match
 from referee.players import Choices, Fault, FaultKind
-from referee.results import TimeControl
+from referee.results import MatchResult, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -12,19 +12,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
-from referee.players import Fault
+from referee.match import play_leg
+from referee.players import Fault, FaultKind
 from referee.remote import Reception
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.match import LegResult
+    from referee.results import LegResult
 
 BOTS = Path(__file__).parent / "bots"
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
 EXIT_SECONDS = 20.0
+EXPLAIN_SECONDS = 10.0
+"""How long a bot whose stream has ended may take to exit, if that is what it does."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,9 @@ def spec(seats: int = 2, **changes: object) -> MatchSpec:
     return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
 
 
-def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
+def play(
+    match: MatchSpec, *commands: Sequence[str], explain_seconds: float = EXPLAIN_SECONDS
+) -> Played:
     """Play leg 0; a command is the name of a bot in tests/bots and its arguments."""
     processes: list[subprocess.Popen[str]] = []
 
@@ -59,8 +64,9 @@ def play(match: MatchSpec, *commands: Sequence[str]) -> Played:
         return None if code is None else Fault(FaultKind.START_FAILED, seat, f"exit code {code}")
 
     def explain(fault: Fault) -> Fault | None:
+        seconds = explain_seconds if fault.kind is FaultKind.DISCONNECTED else 0
         try:
-            code = processes[fault.seat].wait(1)
+            code = processes[fault.seat].wait(seconds)
         except subprocess.TimeoutExpired:
             return None
         return Fault(FaultKind.CRASH, fault.seat, f"exit code {code}")

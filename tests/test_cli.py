@@ -41,8 +41,8 @@ from arena.cli.words import FAULT_WORDS, against, count, number, seconds, totals
 from arena.errors import MachineError, NotFoundError, RefusedError
 from arena.home import find_home
 from arena.infos import MatchState
-from arena.store import Store
 from arena.runner import MatchReport, run_match
+from arena.store import Store
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
@@ -442,7 +442,7 @@ def test_run_tells_of_matches_in_known_lines(
     for name in ("first", "also"):
         main(["bot", "submit", name, str(bots / name), "--sandbox", "process", *home])
     create = ["tournament", "create", "t", "first", "also"]
-    main([*create, "--decks", "1", "--sandbox", "process", *home])
+    main([*create, "--decks", "1", "--move-time", "20", "--sandbox", "process", *home])
     capsys.readouterr()
     assert main(["tournament", "run", "t", *home]) == 0
     said = capsys.readouterr()

@@ -9,8 +9,9 @@ from legs import play, spec
 from timeline import Bot, Timeline, answers, good
 
 from burabot import bot_pb2
-from referee.match import EVIDENT_FAULTS, Evidence, LegResult, TimeControl, play_leg
+from referee.match import EVIDENT_FAULTS, play_leg
 from referee.players import Choice, Choices
+from referee.results import Evidence, LegResult, TimeControl
 from referee.wire import TEXT_CHARS, received_text, sent_text
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ def test_evidence_of_a_timeout_has_an_empty_bank() -> None:
 
 def test_silence_is_kept_with_the_time_it_took() -> None:
     """A bot that says nothing is late after exactly the time it had."""
-    match = spec(decks=1, time_control=TimeControl(move_time_ms=250))
+    match = spec(decks=1, time_control=TimeControl(move_time_ms=1_500))
     found = evidence(play(match, ("silent",), STEADY).leg)
-    assert found.elapsed_us == found.limit_us == 250_000
+    assert found.elapsed_us == found.limit_us == 1_500_000
     assert "hello" in received_text(found.received)
 
 

@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING
 import pytest
 from timeline import MS, Bot, Timeline, answers, good
 
-from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.players import (
     Arrival,
     Choice,
     Choices,
     Fault,
+    FaultKind,
     GoodbyeReason,
     Inbox,
     PlatformStalledError,
 )
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Reason, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from referee.match import LegResult
     from referee.players import Update
+    from referee.results import LegResult
 
     React = Callable[[Bot, Update], Iterable[tuple[float, Choices | Fault]]]
 
@@ -408,12 +410,13 @@ class _Stalling(Timeline):
         return None
 
 
-def test_the_inbox_notices_that_this_process_did_not_run() -> None:
+def test_the_inbox_notices_that_this_process_did_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Oversleeping is counted as a stall, and seconds of it end the attempt."""
     inbox = _Stalling()
     inbox.leap_ms = 100
     assert inbox.receive(inbox.now + 10 * MS) is None
     assert inbox.stalled_ns == 100 * MS
+    monkeypatch.setattr(inbox, "LONGEST_STALL_NS", 2_000 * MS)
     inbox.leap_ms = 10_000
     with pytest.raises(PlatformStalledError, match="did not run for 10000 ms"):
         inbox.receive(inbox.now + 10 * MS)

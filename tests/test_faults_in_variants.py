@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 from timeline import Bot, Timeline, answers, good
 
-from referee.match import Entrant, FaultKind, MatchSpec, TimeControl, play_leg
-from referee.players import Choice, Choices, Fault
+from referee.match import play_leg
+from referee.players import Choice, Choices, Fault, FaultKind
+from referee.results import Entrant, MatchSpec, TimeControl
 from referee.rules import Reason
 from referee.variants import VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from referee.match import LegResult
     from referee.players import Update
+    from referee.results import LegResult
 
     React = Callable[[Bot, Update], Iterable[tuple[float, Choices | Fault]]]
 

@@ -36,10 +36,11 @@ from arena.sandbox.logs import TRUNCATED_MARK, clean_log
 from burabot import bot_pb2
 from referee.actions import ActionError
 from referee.cards import CardError, Cards, card_text, parse_card
-from referee.match import FaultKind, TimeControl, play_leg, play_match
-from referee.players import Choices, Fault
+from referee.match import play_leg, play_match
+from referee.players import Choices, Fault, FaultKind
 from referee.record import RecordError, read_record, write_record
 from referee.remote import Reception, _choices, _wrong_hello
+from referee.results import TimeControl
 from referee.rules import Action, Rules, RulesError
 from referee.variants import VARIANTS
 from referee.verification import verify_record

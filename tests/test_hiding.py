@@ -18,10 +18,9 @@ from world_legs import (
 )
 from worlds import TABLES, ImpossibleError, begin, differences, other_deal, play_on
 
-from referee.match import Entrant, MatchSpec
 from referee.players import Turn, Update
 from referee.programme import Setup
-from referee.results import SERIES
+from referee.results import SERIES, Entrant, MatchSpec
 from referee.rules import Rules, State, TurnKind
 from referee.variants import VARIANTS
 from referee.view import events_for, observe

@@ -22,7 +22,7 @@ from referee.variants import find_variant
 SEED = bytes(range(200, 232))
 MATCH = 0x5EC2E7C0FFEE
 OWNER = "canary-owner-5f2b91"
-FOLDER = "canary-cup-77c1/31337/2"
+FOLDER = "canary-cup-77c1/314159265358979/2"
 SEATS = 3
 YEAR_SECONDS = 365 * 86_400
 # Everything a bot can look at without leaving its place, as it was given it.
@@ -167,7 +167,7 @@ def private() -> dict[str, list[bytes]]:
         "commitment": [commitment(SEED).encode(), bytes.fromhex(commitment(SEED))],
         "number of the match": numbers,
         "owner": [OWNER.encode()],
-        "folder of the match": [b"canary-cup-77c1", b"31337"],
+        "folder of the match": [b"canary-cup-77c1", b"314159265358979"],
         "the arena's folder": [b"canary-home"],
         "the referee's environment": [b"canary-environment-3391", b"CANARY_OF_THE_REFEREE"],
     }

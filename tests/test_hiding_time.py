@@ -26,7 +26,7 @@ def test_waits_do_not_tell_who_holds_a_combination() -> None:
 
 def test_a_planted_delay_is_found() -> None:
     """Some milliseconds of delay for holders tell them, so that the test before can fail."""
-    assert max(told(planted(300, seconds=0.005)).values()) > PLANTED_BAR
+    assert max(told(planted(300, seconds=0.02)).values()) > PLANTED_BAR
 
 
 class Ticking:

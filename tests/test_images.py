@@ -127,8 +127,11 @@ def test_huge_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.docker
-def test_probe_refuses_what_cannot_be_started(tmp_path: Path) -> None:
+def test_probe_refuses_what_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An image whose program is missing, or that ends at once, is refused with its output."""
+    monkeypatch.setattr(images, "PROBE_SECONDS", 20.0)
     folder = _folder(tmp_path, "print('goodbye'); raise SystemExit(4)")
     for command, reason in ((("/no/such/program",), "/no/such/program"), ((), "goodbye")):
         image = image_of(folder, command)
@@ -138,8 +141,11 @@ def test_probe_refuses_what_cannot_be_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
-def test_what_ends_at_once_becomes_no_version(tmp_path: Path) -> None:
+def test_what_ends_at_once_becomes_no_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Submitting starts the bot, and says what it printed if it ends at once."""
+    monkeypatch.setattr(images, "PROBE_SECONDS", 20.0)
     image = image_of(_folder(tmp_path, "raise RuntimeError('no config')"))
     with Store.open(Home(tmp_path / "home")) as store:
         with pytest.raises(ImageRefusedError, match=r"exit code 1\n(.*\n)*RuntimeError: no config"):

@@ -138,7 +138,7 @@ def processes_of(home: Path) -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            line = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
             place = (path / "cwd").readlink()
         except OSError:
             continue

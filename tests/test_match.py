@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 from timeline import MS, Bot, Timeline, answers, first, good
 
-from referee.match import (
-    Entrant,
-    MatchSpec,
-    SpecError,
-    TimeControl,
-    budget_ms,
-    play_leg,
-    play_match,
-)
+from referee.match import budget_ms, play_leg, play_match
 from referee.players import Choices, Fault, FaultKind, Goodbye, Inbox, ScriptedPlayer, Update
 from referee.record import replay
+from referee.results import Entrant, MatchSpec, SpecError, TimeControl
 from referee.rules import ActionKind, EventKind, Rules, TurnKind
 from referee.variants import VARIANTS
 from referee.view import events_for
@@ -29,8 +22,8 @@ from referee.view import events_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from referee.match import MatchResult
     from referee.players import Message, Turn
+    from referee.results import MatchResult
 
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
 GAMES = [(name, seats) for name, rules in VARIANTS.items() for seats in rules.players]

@@ -675,7 +675,7 @@ def test_run_survives_a_restart_of_the_server(tmp_path: Path, cluster: Cluster) 
     """Connections that a restart ended are made anew."""
     with make_store(tmp_path, server=cluster.migrated()) as store:
         make_tournament(store)
-        restarter = Restarter(cluster.stop, cluster.start)
+        restarter = Restarter(cluster.restart)
         done = tournament.run(store, "cup", progress=restarter, stop=StopFlag(), play=play)
         assert (done.exit_code, done.played, done.fenced) == (0, 3, 0)
 
@@ -701,8 +701,7 @@ def test_server_that_answered_before_is_waited_for(store: Store, cluster: Cluste
     finally:
         done.set()
         restarter.join(CAP)
-        cluster.stop()
-        cluster.start()
+        cluster.restart()
 
 
 def test_run_without_its_server_ends_and_is_resumed(
@@ -712,12 +711,14 @@ def test_run_without_its_server_ends_and_is_resumed(
     monkeypatch.setattr("arena.databases.postgresql.RETURN_SECONDS", 0.5)
     with make_store(tmp_path, server=cluster.migrated()) as store:
         make_tournament(store)
-        with pytest.raises(StoreError, match="does not answer") as caught:
-            tournament.run(
-                store, "cup", progress=Restarter(cluster.stop), stop=StopFlag(), play=play
-            )
+        try:
+            with pytest.raises(StoreError, match="does not answer") as caught:
+                tournament.run(
+                    store, "cup", progress=Restarter(cluster.stop), stop=StopFlag(), play=play
+                )
+        finally:
+            cluster.restart()
         assert caught.value.exit_code == ENVIRONMENT
-        cluster.start()
         assert queries.tournament(store, "cup").state is not TournamentState.FINISHED
         run(store)
         with store.read() as session:
@@ -732,8 +733,7 @@ def test_transaction_during_a_restart_stores_nothing(store: Store, cluster: Clus
         with store.write() as session:
             session.add(Bot(name="anna", folded="anna", created=0))
             session.flush()
-            cluster.stop()
-            cluster.start()
+            cluster.restart()
 
     with pytest.raises(StoreError, match="does not answer"):
         write()

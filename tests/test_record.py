@@ -14,9 +14,10 @@ from timeline import Bot, Timeline, answers, good
 
 from arena.cli import main
 from arena.recorded import read_recorded
-from referee.match import Entrant, FaultKind, MatchResult, MatchSpec, play_leg, play_match
-from referee.players import Choices, Fault
+from referee.match import play_leg, play_match
+from referee.players import Choices, Fault, FaultKind
 from referee.record import RecordError, read_record, replay, to_record, write_record
+from referee.results import Entrant, MatchResult, MatchSpec
 from referee.rules import Rules
 from referee.variants import VARIANTS
 from referee.verification import Verification, verify_record

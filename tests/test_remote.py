@@ -15,18 +15,18 @@ import pytest
 from bots.raw import Stream, connect
 from hostile.http2 import ACK, PREFACE, SETTINGS, frame
 from hostiles import descriptors
-from legs import Played, play, spec
+from legs import EXPLAIN_SECONDS, Played, play, spec
 
-from referee.match import FaultKind, TimeControl
-from referee.players import PlatformStalledError
+from referee.players import FaultKind, PlatformStalledError
 from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError
+from referee.results import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEADY = ("steady",)
 QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
-IMPATIENT = TimeControl(move_time_ms=250, startup_ms=20_000)
+IMPATIENT = TimeControl(move_time_ms=1_500, startup_ms=20_000)
 SILENT_HTTP2 = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=ACK)
 # By itself gRPC waits for two minutes for a connection's first bytes, and for ever for a stream.
 PATIENCE_SECONDS = 40.0
@@ -75,7 +75,7 @@ def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, se
 
 def test_a_slow_answer_loses_one_deal() -> None:
     """An answer after the move time is late, and the bot plays on."""
-    played = play(spec(time_control=IMPATIENT), STEADY, ("slow",))
+    played = play(spec(time_control=IMPATIENT), STEADY, ("slow", "2.5"))
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
@@ -121,7 +121,8 @@ def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
 )
 def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> None:
     """Whatever breaks the conversation loses every deal left, and is called by its name."""
-    played = play(spec(decks=4), STEADY, bot)
+    lives_on = bot[0] == "disconnect"
+    played = play(spec(decks=4), STEADY, bot, explain_seconds=0 if lives_on else EXPLAIN_SECONDS)
     assert (kind, None, 1) in faults(played)
     assert all(result.lost_by == (1,) for result in played.leg.deals)
     assert played.leg.clocks[0].max_us < 5_000_000
@@ -129,11 +130,16 @@ def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> No
 
 @pytest.mark.parametrize("bot", ["never_connects", "no_grpc"])
 def test_a_bot_that_never_says_hello_did_not_connect(bot: str) -> None:
-    """After the start-up time the seat is lost without a deal being played."""
+    """After the start-up time the seat is lost without a deal being played.
+
+    On a busy machine three seconds may be too short for the other bot as well.
+    """
     control = TimeControl(move_time_ms=5_000, startup_ms=3_000)
     played = play(spec(time_control=control), STEADY, (bot,))
-    assert faults(played) == [(FaultKind.NO_CONNECT, None, 1)]
-    assert played.leg.clocks[0].count == 0
+    assert (FaultKind.NO_CONNECT, None, 1) in faults(played)
+    assert {kind for kind, _, _ in faults(played)} == {FaultKind.NO_CONNECT}
+    assert [clock.count for clock in played.leg.clocks] == [0, 0]
+    assert all(1 in result.lost_by for result in played.leg.deals)
 
 
 def test_a_largest_message_is_read() -> None:
@@ -170,7 +176,7 @@ def test_a_message_of_many_choices_is_judged_choice_by_choice_up_to_a_number() -
 
 def test_a_bot_that_was_late_may_answer_old_turns_with_the_new_ones() -> None:
     """Two late answers at many tables cost their deals, and catching up costs nothing more."""
-    match = spec(decks=240, tables=80, time_control=TimeControl(move_time_ms=10))
+    match = spec(decks=240, tables=80, time_control=TimeControl(move_time_ms=30))
     played = play(match, STEADY, ("catches_up", "2"))
     assert int(played.outputs[1].split()[0]) > match.tables + SPARE_CHOICES
     assert {(kind, seat) for kind, _, seat in faults(played) if seat} == {(FaultKind.TIMEOUT, 1)}
@@ -179,7 +185,7 @@ def test_a_bot_that_was_late_may_answer_old_turns_with_the_new_ones() -> None:
 
 def test_a_message_that_grpc_cuts_off_is_named_as_a_cause() -> None:
     """What cannot be told from a cancelled stream is not taken for one that was ended."""
-    played = play(spec(), STEADY, ("cut_off",))
+    played = play(spec(), STEADY, ("cut_off",), explain_seconds=0)
     (offence,) = played.leg.faults
     assert offence.fault.kind is FaultKind.DISCONNECTED
     assert "a message of more than 2 MiB" in offence.fault.detail
@@ -205,7 +211,8 @@ def test_nobody_connects_once_the_bot_is_in(
         coming = pool.submit(come_in)
         reception.wait_for_bots()
         assert not door.exists()
-        reception.inbox.let_run(0.2)
+        while not coming.done():
+            reception.inbox.let_run(0.01)
         assert coming.result()
 
 

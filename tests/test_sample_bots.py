@@ -16,8 +16,9 @@ from fake_referee import OPTIONS, ROOT, respond_turn, run_program, welcome
 import burabot
 from benchmarks.strength import load, play, score_per_deal, start
 from burabot import bot_pb2
-from referee.match import Entrant, LegResult, MatchResult, MatchSpec, TimeControl, play_leg
+from referee.match import play_leg
 from referee.remote import Reception
+from referee.results import Entrant, LegResult, MatchResult, MatchSpec, TimeControl
 from referee.variants import VARIANTS, find_variant
 
 BOTS = ROOT / "sample_bots"

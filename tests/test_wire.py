@@ -12,8 +12,9 @@ from timeline import Bot, Timeline, answers
 
 from burabot import bot_pb2
 from referee.cards import Cards
-from referee.match import Entrant, MatchSpec, play_leg
+from referee.match import play_leg
 from referee.players import ClockReading, Update
+from referee.results import Entrant, MatchSpec
 from referee.variants import VARIANTS
 from referee.wire import BATCH_BYTES, MESSAGE_BYTES, Wire, received_text, unpack
 

@@ -9,8 +9,8 @@ import pytest
 
 from burabot import bot_pb2
 from referee.cards import full_deck
-from referee.match import Entrant, MatchSpec
 from referee.players import Turn, Update
+from referee.results import Entrant, MatchSpec
 from referee.rules import ActionKind, Rules, State, TurnKind, deal
 from referee.shuffle import SeededSource
 from referee.variants import find_variant
