@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from arena.store import Store
     from arena.workers import Event, WorkerPool
 
-Found = TypeVar("Found")
+_Found = TypeVar("_Found")
 
 MAX_ENGINE_LOSSES = 5
 """Attempts in a row that the engine may fail before the run ends."""
@@ -245,7 +245,7 @@ class Driver:
             )
         return None
 
-    def _first(self, look: Callable[[], Found | None]) -> Found | None:
+    def _first(self, look: Callable[[], _Found | None]) -> _Found | None:
         """Look among the planned matches, and if there is none among those that follow."""
         if queries.changes_so_far(self._store, self._info.id) != self._changes:
             # Who came late does not wait until all that was planned before is played.
@@ -256,6 +256,7 @@ class Driver:
         return found
 
     def _is_any_planned(self) -> bool | None:
+        """Return True, or None where `_claim_planned` would find nothing."""
         skip = [*self._pauses, *self._running]
         return ledger.is_any_free(self._store, self._info.id, skip) or None
 

@@ -61,7 +61,7 @@ class Home:
 
     @property
     def owners(self) -> Path:
-        """One locked file for each running driver; the lock ends with the process."""
+        """One locked file for each driver, worker and submission; it is locked while that runs."""
         return self.path / "owners"
 
     def create(self) -> None:

@@ -294,7 +294,7 @@ def _keep(record: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_HARD_LINKS:
             raise
-        draft.unlink()
+        draft.unlink(missing_ok=True)
         _copy_anew(record, target)
     finally:
         draft.unlink(missing_ok=True)
