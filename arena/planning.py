@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlmodel import delete
 
 from arena import formats, ledger, queries
+from arena.bots import PLUS
 from arena.contributions import waiting
 from arena.errors import RefusedError
 from arena.formats import Schedule
@@ -16,13 +17,13 @@ from arena.reasons import ReasonKind
 from arena.tables import Match
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from sqlmodel import Session
 
     from arena.formats import Bye
-    from arena.infos import EntrantInfo, TournamentInfo
+    from arena.infos import ChangeInfo, EntrantInfo, TournamentInfo
     from arena.store import Store
     from arena.tables import Tournament
 
@@ -115,7 +116,8 @@ class Placed:
         rank: From 1, shared by who is level; None for one who was disqualified.
         names: Of the bot, or of the two of a pair that stays together.
         columns: What the order rests on, what counts most first.
-        note: Why it left, else how it came after the start, else empty.
+        note: Why it left, else how it came after the start, else empty; where one version took
+            over from another, each names the other.
     """
 
     rank: int | None
@@ -135,12 +137,13 @@ def table(store: Store, info: TournamentInfo) -> tuple[Placed, ...]:
     places = formats.ranking(info.format, plan, queries.format_results(store, info.id))
     units: Sequence[Sequence[EntrantInfo]] = info.pairs or [(each,) for each in info.entrants]
     out = {number for number, unit in enumerate(units) if _is_out(unit)}
+    heirs = successors(queries.history(store, info.name))
     return tuple(
         Placed(
             rank=rank,
             names=tuple(entrant.name for entrant in units[place.entrant]),
             columns=place.columns,
-            note=_note(units[place.entrant]),
+            note=_note(units[place.entrant], heirs),
         )
         for rank, place in formats.without(places, out)
     )
@@ -150,10 +153,38 @@ def _is_out(unit: Sequence[EntrantInfo]) -> bool:
     return any(entrant.left is ReasonKind.DISQUALIFICATION for entrant in unit)
 
 
-def _note(unit: Sequence[EntrantInfo]) -> str:
-    left = [entrant.left for entrant in unit if entrant.left is not None]
-    came = [entrant.came for entrant in unit if entrant.came is not None]
-    return next(iter([*left, *came]), "")
+def _note(unit: Sequence[EntrantInfo], heirs: Mapping[str, str]) -> str:
+    left = next((entrant for entrant in unit if entrant.left is not None), None)
+    if left is not None:
+        new = [heirs[each.name] for each in unit if each.name in heirs]
+        is_replaced = left.left is ReasonKind.REPLACEMENT and new
+        return f"replaced by {PLUS.join(new)}" if is_replaced else str(left.left)
+    came = next((entrant for entrant in unit if entrant.came is not None), None)
+    if came is None:
+        return ""
+    names = {each.name for each in unit}
+    old = [before for before, after in heirs.items() if after in names]
+    is_new = came.came is ReasonKind.REPLACEMENT and old
+    return f"replaces {PLUS.join(old)}" if is_new else str(came.came)
+
+
+def successors(changes: Iterable[ChangeInfo]) -> dict[str, str]:
+    """Return by the name of each version that was replaced that of the one that took over.
+
+    Of a pair both leave before the others come, in the same order; a version is replaced by
+    another of the same bot.
+    """
+    waiting: dict[str, list[str]] = {}
+    heirs: dict[str, str] = {}
+    for change in changes:
+        if change.kind is not ReasonKind.REPLACEMENT or change.entrant is None:
+            continue
+        queue = waiting.setdefault(change.entrant.rpartition("@")[0], [])
+        if change.joined is False:
+            queue.append(change.entrant)
+        elif queue:
+            heirs[queue.pop(0)] = change.entrant
+    return heirs
 
 
 def byes(store: Store, info: TournamentInfo) -> tuple[Bye, ...]:

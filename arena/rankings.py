@@ -9,7 +9,7 @@ from arena import queries
 from arena.formats import Partners
 from arena.pools import Pool, rating_of
 from arena.ratings import changes, fold
-from arena.results_queries import first_recorded
+from arena.results_queries import recorded_between
 from arena.standings import left_of_teams, standings
 from arena.statistics.stats import by_pairs, pair_label
 
@@ -182,7 +182,8 @@ def first_result(store: Store, question: Pool | str) -> int | None:
         infos = [queries.tournament(store, question)]
     else:
         infos = [info for info in queries.tournaments(store) if pool_of(info) == question]
-    return first_recorded(store, [info.id for info in infos])
+    between = recorded_between(store, [info.id for info in infos])
+    return None if between is None else between[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,18 +70,21 @@ class ResultRow:
     broken_times: tuple[tuple[str, object], ...] = ()
 
 
-def first_recorded(store: Store, tournaments: Sequence[int]) -> int | None:
-    """Return when the first result of some tournaments was recorded, None if there is none.
+def recorded_between(store: Store, tournaments: Sequence[int]) -> tuple[int, int] | None:
+    """Return when the first and the last result of some tournaments were recorded.
 
-    In milliseconds since 1970.
+    Returns:
+        Milliseconds since 1970, None if there is no result.
     """
     with store.read() as session:
         query = (
-            select(func.min(Result.recorded))
+            select(func.min(Result.recorded), func.max(Result.recorded))
             .join(Match, col(Match.id) == Result.match_id)
-            .where(col(Match.tournament_id).in_(tournaments))
+            # A damaged time that no calendar has is left to those who look for it.
+            .where(col(Match.tournament_id).in_(tournaments), col(Result.recorded) <= LAST_TIME)
         )
-        return session.exec(query).one()
+        first, last = session.exec(query).one()
+    return None if first is None else (first, last)
 
 
 def without_result(store: Store, tournament_id: int) -> tuple[ResultRow, ...]:

@@ -378,6 +378,7 @@ def test_every_kind_of_tournament_holds(tmp_path: Path, options: dict[str, Any])
     found = audit(exported(tmp_path, **options).folder)
 
     assert found.difference is None
+    assert "no entrant gave a string for the seed" in "\n".join(found.proved)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -185,7 +185,7 @@ def test_forgone_string_is_shown_everywhere(
     tell(capsys, ["anna"])
     due = f"promised, SHA-256 {digest(f'{TEXT} boris')}, but forgone, not in the seed: does not"
     assert f"entropy of boris@1: {due} answer" in show(capsys)
-    history = read(capsys, "tournament", "history", "cup")
+    _, *history = read(capsys, "tournament", "history", "cup")
     assert [(each["kind"], each["joined"], each["reason"]) for each in history] == [
         ("forgone string", None, "does not answer")
     ]

@@ -216,6 +216,35 @@ def test_an_empty_pool_names_the_others(
     assert "there are tournaments of bura with 2 seats (series)" in said.err
 
 
+def test_an_empty_answer_has_its_header(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Programs that read comma-separated values find the names of the fields without rows, too."""
+    full = printed(capsys, "rankings", "--csv", *home).splitlines()[0].split(",")
+    empty = printed(capsys, "rankings", "--seats", "3", "--csv", *home)
+    assert empty.count("\n") == 1
+    assert empty.strip().split(",") == [name for name in full if not name.startswith("faults.")]
+    full = printed(capsys, "rankings", "--changes", "--csv", *home).splitlines()[0]
+    assert printed(capsys, "rankings", "--seats", "3", "--changes", "--csv", *home).strip() == full
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_every_form_says_whether_seeds_were_committed_to(
+    home: list[str], capsys: pytest.CaptureFixture[str], *, by_hand: bool
+) -> None:
+    """A field of JSON and of comma-separated values holds the mark, for bots and for changes."""
+    with Store.open(Home(Path(home[1]))) as store, store.write() as session:
+        row = session.get_one(Tournament, 1)
+        row.seed_given = by_hand
+        session.add(row)
+    found = read(capsys, "rankings", "--changes", *home)
+    assert {row["committed"] for row in found} == {not by_hand}
+    assert {each["committed"] for row in found for each in row["changes"]} == {not by_hand}
+    for words in ([], ["--changes"], ["--tournament", "cup"]):
+        listed = rows(capsys, "rankings", *words, *home)
+        assert {row["committed"] for row in listed} == {str(not by_hand)}
+
+
 def test_statistics_hold_what_was_recorded(
     home: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from commands import arena, read
 from cups import Script, run
+from test_output import Screen
 
 from arena.cli import main
 from arena.cli.description import read_description
@@ -368,7 +370,8 @@ def test_every_change_is_kept_with_its_reason(
 ) -> None:
     """Entry, replacement, withdrawal and disqualification stand in the history."""
     create(capsys)
-    assert "nothing has changed" in arena(capsys, "tournament", "history", "cup")[1]
+    (made,) = read(capsys, "tournament", "history", "cup")
+    assert (made["number"], made["kind"], made["reason"]) == (1, "creation", None)
     why = ["--reason", "because"]
     out, _ = arena(capsys, "tournament", "enter", "cup", "dora", *why)
     assert "anna@1, boris@1, clara@1, dora@1" in out
@@ -381,13 +384,17 @@ def test_every_change_is_kept_with_its_reason(
     assert "cup, finished" in out
     found = read(capsys, "tournament", "history", "cup")
     assert [(each["kind"], each["entrant"]) for each in found] == [
+        ("creation", None),
         ("entry", "dora@1"),
         ("replacement", "boris@1"),
         ("replacement", "boris@2"),
         ("withdrawal", "clara@1"),
+        ("start", None),
+        ("end", None),
         ("disqualification", "anna@1"),
     ]
-    assert {each["reason"] for each in found} == {"because"}
+    assert {each["reason"] for each in found if each["entrant"]} == {"because"}
+    assert [each["after"] for each in found[-2:]] == [3, 3]
     out, _ = arena(capsys, "tournament", "history", "cup")
     assert "replacement, in" in out
 
@@ -477,7 +484,7 @@ def test_reason_of_a_stop_is_kept_and_shown(capsys: pytest.CaptureFixture[str]) 
     """Readers of the history and of the tournament see that it was ended by hand, and why."""
     create(capsys, "--format", "ladder")
     arena(capsys, "tournament", "stop", "cup", "--reason", "season over")
-    (found,) = read(capsys, "tournament", "history", "cup")
+    (_, found) = read(capsys, "tournament", "history", "cup")
     assert (found["kind"], found["entrant"], found["reason"]) == ("stop", None, "season over")
     assert "season over" in arena(capsys, "tournament", "history", "cup")[0]
     assert "season over" in arena(capsys, "tournament", "show", "cup")[0]
@@ -495,7 +502,52 @@ def test_finals_are_made_of_the_best(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "no late entries" in err
 
 
+def test_finals_can_be_looked_at_before_they_are_made(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A dry run prints who would meet whom and makes nothing."""
+    create(capsys)
+    play(tmp_path)
+    line = ["tournament", "finals", "last", "cup", "--top", "2", "--dry-run"]
+    assert "anna@1 vs boris@1" in arena(capsys, *line)[0]
+    assert [each["entrants"] for each in read(capsys, *line)["pairings"]] == [["anna@1", "boris@1"]]
+    assert [each["name"] for each in read(capsys, "tournament", "list")] == ["cup"]
+
+
 # ----------------------------------------------------------------------------------- what is shown
+
+
+def test_versions_that_took_over_name_each_other(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The note of the old version says by which it was replaced, that of the new one which."""
+    create(capsys)
+    (tmp_path / "boris" / "bot.py").write_text("better")
+    arena(capsys, "bot", "submit", "boris", "boris", "--sandbox", "process")
+    words = ("tournament", "replace", "cup", "boris@1", "boris@2", "--reason", "mended")
+    with Store.open(Home(tmp_path / "home")) as store:
+        run(store, Script({1: lambda: arena(capsys, *words)}))
+    found = read(capsys, "tournament", "show", "cup")["places"]
+    assert {each["name"]: each["note"] for each in found if each["note"]} == {
+        "boris@1": "replaced by boris@2",
+        "boris@2": "replaces boris@1",
+    }
+
+
+def test_head_of_a_tournament_fits_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal of 80 columns long lines are broken at blanks and aligned, in a pipe not."""
+    create(capsys, "--seed", "7", "--tc", "30+0.1")
+    whole = arena(capsys, "tournament", "show", "cup")[0]
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    assert main(["tournament", "show", "cup"]) == 0
+    lines = screen.getvalue().splitlines()
+    assert max(map(len, whole.splitlines())) > 80 >= max(map(len, lines))
+    assert " ".join(whole.partition("\n\n")[0].split()) in " ".join(screen.getvalue().split())
 
 
 def test_seed_given_by_hand_is_marked_everywhere(
@@ -748,7 +800,7 @@ def test_change_needs_a_reason(words: list[str], capsys: pytest.CaptureFixture[s
     create(capsys)
     _, err = arena(capsys, "tournament", *words, code=2)
     assert "--reason" in err
-    assert read(capsys, "tournament", "history", "cup") == []
+    assert [each["kind"] for each in read(capsys, "tournament", "history", "cup")] == ["creation"]
 
 
 def test_plan_needs_one_thing_to_plan(capsys: pytest.CaptureFixture[str]) -> None:

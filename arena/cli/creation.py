@@ -49,10 +49,19 @@ if TYPE_CHECKING:
 BESIDE_FILE = frozenset({"file", "dry_run", "as_json", "home", "database"})
 """What a line says beside --from FILE: which file, what to do, and in which arena."""
 
+DRAFT_FIELDS = {
+    "plan": "with --dry-run, and nothing else then but the pairings:",
+    **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
+    **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
+}
+
 _rounds_option = click.option(
     "--rounds",
     type=Whole(1, 10_000),
     help="Cycles or rounds, as the format counts.  [default: what the format takes as usual]",
+)
+_dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print plan and pairings, and make nothing."
 )
 
 
@@ -68,12 +77,7 @@ _rounds_option = click.option(
         "arena tournament create spring alice bob --dry-run",
         "arena tournament create --from spring.toml",
     ],
-    fields={
-        **INFO_FIELDS,
-        "plan": "with --dry-run, and nothing else then but the pairings:",
-        **{f"plan.{name}": meaning for name, meaning in PLAN_FIELDS.items()},
-        **{f"pairings[].{name}": meaning for name, meaning in PAIRING_FIELDS.items()},
-    },
+    fields=INFO_FIELDS | DRAFT_FIELDS,
 )
 @click.argument("name", required=False)
 @click.argument("bots", nargs=-1, metavar="BOT BOT...")
@@ -126,7 +130,7 @@ _rounds_option = click.option(
 )
 @game_options
 @tournament_sandbox_option
-@click.option("--dry-run", is_flag=True, help="Print plan and pairings, and make nothing.")
+@_dry_run_option
 @common_options
 @click.pass_context
 def create(
@@ -205,8 +209,9 @@ def create(
     examples=[
         "arena tournament finals last spring --top 4",
         "arena tournament finals last spring --top 2 --rounds 10 --decks 1000",
+        "arena tournament finals last spring --top 4 --dry-run",
     ],
-    fields=INFO_FIELDS,
+    fields=INFO_FIELDS | DRAFT_FIELDS,
 )
 @click.argument("name")
 @click.argument("source", metavar="FROM")
@@ -221,6 +226,7 @@ def create(
 )
 @_rounds_option
 @click.option("--decks", type=Whole(1, 100_000), help="Decks a match.  [default: as in FROM]")
+@_dry_run_option
 @common_options
 @pass_app
 def finals(
@@ -232,6 +238,7 @@ def finals(
     format_name: str,
     rounds: int | None,
     decks: int | None,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Make the tournament NAME of the best of the tournament FROM.
@@ -243,7 +250,7 @@ def finals(
         options = finals_options(
             store, name, source, top=top, format_name=format_name, rounds=rounds, decks=decks
         )
-        _create(app, store, options, dry_run=False, as_json=as_json)
+        _create(app, store, options, dry_run=dry_run, as_json=as_json)
 
 
 def _create_from(

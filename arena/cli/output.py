@@ -207,10 +207,26 @@ class Output:
         self.out.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
 
     def fields(self, pairs: Mapping[str, object]) -> None:
-        """Print one `name: value` a line, values aligned."""
+        """Print one `name: value` a line, values aligned, and folded where a terminal ends."""
         width = max((len(name) for name in pairs), default=0) + 2
         for name, value in pairs.items():
-            self.line(f"{name + ':':<{width}}{value}".rstrip())
+            self._field(f"{name + ':':<{width}}{value}".rstrip(), width)
+
+    def _field(self, line: str, indent: int) -> None:
+        """Print a line, on several where it is longer than the terminal is wide."""
+        columns = self.out.console.width
+        if cell_len(plain(line)) <= columns:
+            self.line(line)
+            return
+        # What has no blank to break at, a hash, is left to the terminal.
+        for part in textwrap.wrap(
+            plain(line),
+            columns,
+            subsequent_indent=" " * min(indent, columns // 2),
+            break_long_words=False,
+            break_on_hyphens=False,
+        ):
+            self.line(part)
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
         """Print a table, or one field a line where the terminal is too narrow for it."""

@@ -35,6 +35,20 @@ if TYPE_CHECKING:
     from arena.standings import Standing
     from arena.store import Store
 
+ROW_FIELDS = {
+    **STANDING_FIELDS,
+    "committed": "false if the seed of a tournament that is rated here was given by hand",
+}
+CHANGE_FIELDS = {
+    "match": "ID of the match",
+    **{
+        f"{when}.{value}": f"{value} {when} the match"
+        for when in ("before", "after")
+        for value in ("mu", "sigma", "rating")
+    },
+    "change": "by how much the rating rose",
+    "committed": "false if the seed of its tournament was given by hand",
+}
 POOL_OPTIONS = ("variant", "changes", "seats", "match_format")
 """The parameters that say which pool is meant."""
 
@@ -109,15 +123,9 @@ class _Question:
         "arena rankings --draw-probability 0.02 --tau 0",
     ],
     fields={
-        **STANDING_FIELDS,
+        **ROW_FIELDS,
         "changes[]": "with --changes what each match did to it, in the order of rating",
-        "changes[].match": "ID of the match",
-        **{
-            f"changes[].{when}.{value}": f"{value} {when} the match"
-            for when in ("before", "after")
-            for value in ("mu", "sigma", "rating")
-        },
-        "changes[].change": "by how much the rating rose",
+        **{f"changes[].{name}": meaning for name, meaning in CHANGE_FIELDS.items()},
     },
 )
 @click.option("--tournament", metavar="NAME", help="Only this tournament, instead of a pool.")
@@ -203,11 +211,13 @@ def rankings(
             _say_empty(app.output, store, question)
     _mark(app.output, ranking, tournament)
     table, made = ranking.table(), ranking.changes() if changed else ()
-    if as_csv:
-        rows = [_change_csv(each) for each in made] if changed else [*map(standing_json, table)]
-        print_csv(app.output, rows)
+    if as_csv and changed:
+        rows = [_change_csv(ranking, each) for each in made]
+        print_csv(app.output, rows, ("name", *CHANGE_FIELDS))
+    elif as_csv:
+        print_csv(app.output, [_row_csv(ranking, row) for row in table], ROW_FIELDS)
     elif as_json:
-        app.output.json([_row_json(row, made) for row in table])
+        app.output.json([_row_json(ranking, row, made) for row in table])
     elif table:
         _print(app.output, ranking, table, made)
 
@@ -281,16 +291,21 @@ def _change_row(change: MatchChange) -> tuple[object, ...]:
     )
 
 
-def _row_json(row: Standing, made: Sequence[MatchChange]) -> dict[str, Any]:
+def _row_json(ranking: Ranking, row: Standing, made: Sequence[MatchChange]) -> dict[str, Any]:
     mine = [each for each in made if each.entrant == row.entrant]
-    return {**standing_json(row), "changes": [_change_json(each) for each in mine]}
+    return {**_row_csv(ranking, row), "changes": [_change_json(ranking, each) for each in mine]}
 
 
-def _change_csv(change: MatchChange) -> dict[str, Any]:
-    return {"name": change.entrant, **_change_json(change)}
+def _row_csv(ranking: Ranking, row: Standing) -> dict[str, Any]:
+    return {**standing_json(row), "committed": not ranking.by_hand}
 
 
-def _change_json(change: MatchChange) -> dict[str, Any]:
+def _change_csv(ranking: Ranking, change: MatchChange) -> dict[str, Any]:
+    return {"name": change.entrant, **_change_json(ranking, change)}
+
+
+def _change_json(ranking: Ranking, change: MatchChange) -> dict[str, Any]:
+    tournament = change.match.rpartition("/")[0]
     return {
         "match": change.match,
         **{
@@ -298,4 +313,5 @@ def _change_json(change: MatchChange) -> dict[str, Any]:
             for when, skill in (("before", change.before), ("after", change.after))
         },
         "change": change.delta,
+        "committed": tournament not in ranking.by_hand,
     }

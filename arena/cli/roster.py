@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +22,8 @@ from arena.cli.summary import (
     tournament_command,
 )
 from arena.infos import TournamentState
+from arena.reasons import ReasonKind
+from arena.results_queries import recorded_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,18 +35,19 @@ HISTORY_COLUMNS = (
     Column("When"),
     Column("What"),
     Column("Bot", fold=True),
-    Column("After match", "right"),
+    Column("Scheduled", "right"),
     Column("Reason", fold=True),
 )
-STOP = "stop"
+CREATION, START, STOP, END = "creation", "start", "stop", "end"
 CHANGE_FIELDS = {
     "number": "place in the history, from 1",
     "created": "when (ISO 8601)",
     "joined": "true for one who came, false for one who left, else null",
-    "kind": "entry, late entry, withdrawal, disqualification, replacement, forgone string or stop",
-    "entrant": "name@version, null for a stop",
-    "after": "how many matches were scheduled then, null before the start",
-    "reason": "the organiser's words, null for a stop of which none were asked",
+    "kind": "creation, start, stop or end; entry, late entry, withdrawal, disqualification, "
+    "replacement or forgone string",
+    "entrant": "name@version, null for what happened to the tournament",
+    "after": "how many matches were scheduled then, null before the start and at it",
+    "reason": "the organiser's words, null where none were asked",
 }
 
 
@@ -175,19 +181,19 @@ def stop(app: App, *, name: str, reason: str, as_json: bool) -> None:
 def history(app: App, *, name: str, as_json: bool) -> None:
     """Print what happened to the tournament NAME, when and why; --json prints an array.
 
-    Who came and who left, promised strings that were not waited for, and that it was stopped.
+    When it was made, started, stopped and over; who came and who left, and promised strings that
+    were not waited for. Scheduled is how many matches there were by then.
     """
     with app.open_store() as store:
         info = queries.tournament(store, name)
         changes = queries.history(store, name)
+        between = recorded_between(store, [info.id])
+    happened = _happened(info, changes, None if between is None else between[1])
     if as_json:
-        app.output.json([_change_json(change) for change in changes])
-    elif changes:
-        app.output.table(HISTORY_COLUMNS, [_change_row(change) for change in changes])
-    else:
-        app.output.status(f"nothing has changed in {info.name} since it was made")
-    if not as_json:
-        print_mark(app.output, info.name, committed=info.is_committed)
+        app.output.json([_event_json(number, each) for number, each in enumerate(happened, 1)])
+        return
+    app.output.table(HISTORY_COLUMNS, [_event_row(each) for each in happened])
+    print_mark(app.output, info.name, committed=info.is_committed)
 
 
 COMMANDS = (enter, withdraw, disqualify, replace, forgo, stop, history)
@@ -222,27 +228,69 @@ def _bots(info: TournamentInfo, name: str) -> set[str]:
     return {bot.name for bot in pairs[name]} if name in pairs else {name}
 
 
-def _change_row(change: ChangeInfo) -> tuple[object, ...]:
-    what = change.kind or STOP
-    if change.kind == "replacement":
-        what = "replacement, in" if change.joined else "replacement, out"
-    after = "-" if change.after is None else change.after
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """Something that happened to a tournament."""
+
+    created: datetime
+    kind: str
+    change: ChangeInfo | None = None
+    after: int | None = None
+
+    @property
+    def entrant(self) -> str | None:
+        return None if self.change is None else self.change.entrant
+
+    @property
+    def joined(self) -> bool | None:
+        return None if self.change is None else self.change.joined
+
+    @property
+    def reason(self) -> str | None:
+        return None if self.change is None else self.change.reason
+
+
+def _happened(
+    info: TournamentInfo, changes: Sequence[ChangeInfo], last: int | None
+) -> list[_Event]:
+    """Return the changes and what happened to the tournament itself, in order.
+
+    Args:
+        info: The tournament.
+        changes: In order.
+        last: When its last result was recorded, in milliseconds since 1970; None without one.
+    """
+    told = [_Event(each.created, each.kind or STOP, each, each.after) for each in changes]
+    ended = []
+    if info.is_over and last is not None:
+        moment = datetime.fromtimestamp(last / 1000, UTC)
+        ended.append(_Event(moment, END, after=info.total + info.cancelled))
+    started = [] if info.started is None else [_Event(info.started, START)]
+    # Changes stay in the order in which they came, whatever the clock did.
+    merged = heapq.merge(told, started, ended, key=lambda event: event.created)
+    return [_Event(info.created, CREATION), *merged]
+
+
+def _event_row(event: _Event) -> tuple[object, ...]:
+    what = event.kind
+    if event.kind == ReasonKind.REPLACEMENT:
+        what = f"{what}, {'in' if event.joined else 'out'}"
     return (
-        f"{change.created:%Y-%m-%d %H:%M}",
+        f"{event.created:%Y-%m-%d %H:%M}",
         what,
-        change.entrant or "-",
-        after,
-        change.reason or "-",
+        event.entrant or "-",
+        "-" if event.after is None else event.after,
+        event.reason or "-",
     )
 
 
-def _change_json(change: ChangeInfo) -> dict[str, object]:
+def _event_json(number: int, event: _Event) -> dict[str, object]:
     return {
-        "number": change.number,
-        "created": change.created.isoformat(),
-        "joined": change.joined,
-        "kind": change.kind or STOP,
-        "entrant": change.entrant,
-        "after": change.after,
-        "reason": change.reason,
+        "number": number,
+        "created": event.created.isoformat(),
+        "joined": event.joined,
+        "kind": event.kind,
+        "entrant": event.entrant,
+        "after": event.after,
+        "reason": event.reason,
     }

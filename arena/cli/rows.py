@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from arena.cli.output import Output
 
@@ -28,16 +28,25 @@ def check_form(*, as_json: bool, as_csv: bool) -> None:
         raise click.UsageError("--json and --csv exclude each other")
 
 
-def print_csv(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
+def print_csv(
+    output: Output, rows: Sequence[Mapping[str, Any]], fields: Iterable[str] = ()
+) -> None:
     """Print rows of JSON as comma-separated values, what they hold under names with dots.
 
-    What a row lacks is left empty; names are those of all rows, in the order of the first. Without
-    rows nothing is printed.
+    What a row lacks is left empty; names are those of all rows, in the order of the first.
+
+    Args:
+        output: Where to.
+        rows: What is printed.
+        fields: The names of a row's fields as they are documented, for the header where there are
+            no rows; what has data for its name is left out.
     """
-    if not rows:
-        return
     flat = [_flat(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
+    if not rows:
+        names = [name.removesuffix("[]") for name in fields if not name.endswith("*")]
+    if not names:
+        return
     text = io.StringIO()
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
     writer.writeheader()

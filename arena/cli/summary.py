@@ -47,8 +47,8 @@ PLACE_FIELDS = {
     "name": "name@version, of fixed partners name@version+name@version",
     "columns.*": "what the order rests on, by heading; fractions as text; Rating is "
     "that of a ladder, always TrueSkill's with its usual parameters",
-    "note": "why it left (withdrawal, disqualification, replacement), else how it came after "
-    "the start (late entry, replacement), else empty",
+    "note": "why it left (withdrawal, disqualification, replaced by name@version), else how it "
+    "came after the start (late entry, replaces name@version), else empty",
 }
 INFO_FIELDS = {
     "name": "name of the tournament",

@@ -49,9 +49,10 @@ def list_words(tournament: PublishedTournament) -> str | None:
     if not isinstance(tournament, SecondTournament):
         return None
     listed = sum(each.state.kind is not None for each in tournament.strings)
-    return (
-        f"the list of {listed} strings of entrants is the one with the hash {tournament.promises}"
-    )
+    if not listed:
+        return f"no entrant gave a string for the seed, as the hash {tournament.promises} says"
+    strings = "1 string" if listed == 1 else f"{listed} strings"
+    return f"the list of {strings} of entrants is the one with the hash {tournament.promises}"
 
 
 def unproved_strings(tournament: PublishedTournament, *, is_noted: bool) -> Iterator[str]:
