@@ -5,6 +5,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from test_rebuilding import keep
 
 from arena.cli import main
 from arena.cli.rankings import Until
+from arena.cli.standings import few_units
 from arena.cli.words import likelihood
 from arena.home import Home
 from arena.statistics.cross_table import Meeting
@@ -295,6 +297,31 @@ def test_statistics_say_what_their_columns_mean_and_what_is_little(
     assert "from fewer than 20 decks" in text
     assert "here are some from 10" in text
     assert re.search(r"in the cards, 95% interval \S+% to \S+% \(", text)
+
+
+def test_the_table_of_a_tournament_says_that_its_decks_are_few(
+    home: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same intervals come with the same warning, and without it if there are enough decks."""
+    text = " ".join(printed(capsys, "tournament", "show", "cup", *home).split())
+    table = [estimated(20), None]
+
+    assert "from fewer than 20 decks an interval holds the truth less often" in text
+    assert "here are some from 10" in text
+    assert few_units(table, "series") is None
+    assert "fewer than 20 matches" in str(few_units([*table, estimated(19)], "native"))
+
+
+def estimated(decks: int) -> Estimate:
+    """Return an estimate from so many decks."""
+    return Estimate(
+        mean=Fraction(0),
+        half_width=None,
+        superiority=None,
+        decks=decks,
+        deals=decks,
+        mirroring=None,
+    )
 
 
 def test_statistics_say_that_meetings_of_pairs_are_few(

@@ -10,10 +10,14 @@ from arena.cli.words import interval, percent, signed
 from referee.results import SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from arena.cli.output import Output
     from arena.standings import Standing
+    from arena.statistics.stats import Estimate
+
+FEW = 20
+"""Below so many decks an interval may hold the true score less often than it says."""
 
 RATING_COLUMNS = (
     Column("Rank", "right"),
@@ -70,6 +74,10 @@ def print_tables(
     if by_pairs:
         output.line()
         print_table(output, by_pairs, match_format)
+    warning = few_units((row.per_deal for row in (*table, *by_pairs)), match_format)
+    if warning is not None:
+        output.line()
+        output.paragraph(warning)
 
 
 def print_table(output: Output, table: Sequence[Standing], match_format: str) -> None:
@@ -93,6 +101,18 @@ def print_table(output: Output, table: Sequence[Standing], match_format: str) ->
 def unit_titles(match_format: str) -> tuple[str, str]:
     """Return what a mean score is of, and what its interval counts, as titles of columns."""
     return ("Per deal", "Decks") if match_format == SERIES else ("Per match", "Matches")
+
+
+def few_units(estimates: Iterable[Estimate | None], match_format: str) -> str | None:
+    """Say that intervals rest on too little to be trusted, None if all rest on enough."""
+    least = min((each.decks for each in estimates if each is not None), default=FEW)
+    if least >= FEW:
+        return None
+    _, units = unit_titles(match_format)
+    return (
+        f"from fewer than {FEW} {units.lower()} an interval holds the truth less often than "
+        f"in 95%; here are some from {least}"
+    )
 
 
 def standing_json(row: Standing) -> dict[str, object]:

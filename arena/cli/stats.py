@@ -11,7 +11,7 @@ from arena import queries
 from arena.cli.context import App, Documented, common_options, pass_app
 from arena.cli.output import Column
 from arena.cli.rows import check_form, csv_option, print_csv
-from arena.cli.standings import unit_titles
+from arena.cli.standings import few_units, unit_titles
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import count, interval, likelihood, percent_of, signed
 from arena.statistics.tournament_stats import tournament_statistics
@@ -32,9 +32,6 @@ MEETING_COLUMNS = (
     Column("Opponent", fold=True),
     Column("W-D-L", "right"),
 )
-FEW = 20
-"""Below so many decks an interval may hold the true score less often than it says."""
-
 _ESTIMATE_FIELDS = {
     "per_deal": "mean score of a deal, outside series of a match, or null",
     "half_width": "half of its 95% interval over decks, or null",
@@ -167,12 +164,9 @@ def _legend(found: TournamentStatistics) -> Iterator[str]:
     )
     if found.endings:
         yield "deals by reason: won +, paid for -, neither ="
-    least = min(estimate.decks for estimate in (*estimates, *met))
-    if least < FEW:
-        yield (
-            f"from fewer than {FEW} {units.lower()} an interval holds the truth less often than "
-            f"in 95%; here are some from {least}"
-        )
+    warning = few_units((*estimates, *met), found.match_format)
+    if warning is not None:
+        yield warning
 
 
 def _print_meetings(

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 from arena.statistics.intervals import interval
 
+_NOTHING = 1e-12
+"""A part of a sum of squares that is no more than its last digits."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -45,7 +48,8 @@ def luck_of_the_deal(matches: Iterable[PlayedMatch]) -> Luck | None:
 
     It is the intraclass correlation for consistency, ICC(3,1) of Shrout and Fleiss (1979): hands
     are the targets and bots the judges, so that neither a stronger bot nor a better seat counts
-    as luck or hides it. The interval is that of a ratio of means over decks, linearised.
+    as luck or hides it. Its interval is Student's around the logarithm of the ratio of both mean
+    squares, with the error of the jackknife: what each deck does to it that is left out.
     """
     parts: list[tuple[float, float]] = []
     hands_freedom = rest_freedom = rotations = 0
@@ -66,19 +70,41 @@ def luck_of_the_deal(matches: Iterable[PlayedMatch]) -> Luck | None:
         return None
     hands, rest = of_hands / hands_freedom, of_rest / rest_freedom
     whole = hands + (rotations - 1) * rest
-    share = (hands - rest) / whole
-    # What each deck adds to the share: the derivatives by both means, times its part of them.
-    weight = rotations * len(parts) / whole**2
-    _, half_width = interval(
-        [weight * (rest * own / hands_freedom - hands * left / rest_freedom) for own, left in parts]
-    )
+    low, high = _bounds(parts, hands, rest, rotations)
     return Luck(
-        share=max(0.0, share),
-        low=None if half_width is None else min(1.0, max(0.0, share - half_width)),
-        high=None if half_width is None else min(1.0, max(0.0, share + half_width)),
+        share=max(0.0, (hands - rest) / whole),
+        low=low,
+        high=high,
         deviation=math.sqrt(whole / rotations),
         decks=len(parts),
     )
+
+
+def _bounds(
+    parts: Sequence[tuple[float, float]], hands: float, rest: float, rotations: int
+) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of the share; None where one deck is all that varied.
+
+    Args:
+        parts: Of the sums of squares between hands and of what is left, by deck.
+        hands: The mean square between hands.
+        rest: That of what is left.
+        rotations: How often a hand was held.
+    """
+    of_hands, of_rest = math.fsum(own for own, _ in parts), math.fsum(left for _, left in parts)
+    others = [(of_hands - own, of_rest - left) for own, left in parts]
+    if min(map(min, others)) <= _NOTHING * (of_hands + of_rest):
+        return None, None
+    _, half_width = interval([math.log(own / left) for own, left in others])
+    if half_width is None:
+        return None, None
+    # What leaving a deck out does is so many times less than what its own value differs by.
+    factor = math.exp((len(parts) - 1) * half_width)
+    return _share(hands / rest / factor, rotations), _share(hands / rest * factor, rotations)
+
+
+def _share(ratio: float, rotations: int) -> float:
+    return max(0.0, (ratio - 1) / (ratio + rotations - 1))
 
 
 def _by_hand(match: PlayedMatch, seat: int) -> list[list[float]]:
