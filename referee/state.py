@@ -125,7 +125,7 @@ class State:
         window: Whether all of them were asked at the same moment, each whatever it holds.
         stake: The stake of the deal in force.
         proposed: The stake of a raise that waits for answers, else 0.
-        offered: The cards of one rank that are offered and wait for an answer, as a bitmask, else 0.
+        offered: The cards of one rank that wait for an answer to their offer, as a bitmask, else 0.
         active: The seats in the deal as a bitmask; who declines a raise leaves it.
         public: Cards in hands that everybody knows to be there, as a bitmask.
         outcome: How the deal ended, or None while it goes on.
