@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from arena.sandbox import Exit, RunningBot, Sandbox
 
-SECONDS = 20
-"""A generous cap on waiting for what takes milliseconds."""
+SECONDS = 100
+"""A generous cap on waiting for what takes milliseconds, or as long as an image is built."""
 
 
 @dataclass

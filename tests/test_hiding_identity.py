@@ -247,7 +247,10 @@ def test_sockets_tell_nothing_by_their_path(hauls: list[Haul]) -> None:
     assert len(places) == SEATS * SEATS
     # What lies beside it is told, too: nothing, for it goes once its bot is in.
     assert all(text.count("referee.sock") == 1 for text in places)
-    assert all(word not in text for text in places for word in ("seat", "leg", "match"))
+    # The folder of this test has a random name, in which such a word may be.
+    below = [re.sub(r"/run-[^/]+/", "/", text) for text in places]
+    assert all(len(text) < len(whole) for text, whole in zip(below, places, strict=True))
+    assert all(word not in text for text in below for word in ("seat", "leg", "match"))
 
 
 def test_a_bot_is_told_that_another_one_failed_but_not_how(hauls: list[Haul]) -> None:

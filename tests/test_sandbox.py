@@ -27,6 +27,7 @@ from arena.sandbox import (
     UnknownSandboxError,
     find_sandbox,
 )
+from arena.sandbox.confinement import process_status
 from arena.sandbox.container import Engine
 from arena.sandbox.logs import TRUNCATED_MARK
 from arena.sandbox.owners import SocketFolder
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 MEBI = 1 << 20
 SLEEP = "import time; time.sleep(600)"
+PROMPT_SECONDS = 30.0
+"""How long the end of a bot may take on a busy machine; it takes tenths of a second."""
 
 
 @pytest.fixture(
@@ -142,12 +145,15 @@ def test_descendants_end_with_the_bot(box: Box) -> None:
 def test_descendants_end_when_the_bot_exits(box: Box) -> None:
     """What a bot leaves behind ends although nobody ends the bot."""
     token = uuid.uuid4().hex
+    # The pipe ends when the child has become another program.
     code = f"""
-        import os, time
+        import os
+        end, beginning = os.pipe()
         if os.fork() == 0:
             os.setsid()
             os.execvp("python3", ["python3", "-c", "import time; time.sleep(600)", "{token}"])
-        time.sleep(0.5)
+        os.close(beginning)
+        os.read(end, 1)
     """
     bot = box.start(code)
     await_exit(bot)
@@ -156,13 +162,19 @@ def test_descendants_end_when_the_bot_exits(box: Box) -> None:
 
 def test_stubborn_bot_is_ended(box: Box) -> None:
     """A bot that ignores signals and stops itself is ended all the same."""
-    code = """
-        import os, signal
+    token = uuid.uuid4().hex
+    code = f"""
+        import os, signal, sys
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
+        if len(sys.argv) == 1:
+            os.execvp(sys.executable, [sys.executable, __file__, "{token}"])
         os.kill(os.getpid(), signal.SIGSTOP)
     """
-    assert box.start(code).finish().exit is None
+    bot = box.start(code)
+    await_true(lambda: [_state(pid) for pid in processes_with(token)] == ["T"])
+    assert bot.finish().exit is None
+    assert processes_with(token) == []
 
 
 def test_fork_bomb_is_ended(box: Box) -> None:
@@ -328,16 +340,19 @@ def test_descriptors_are_bounded(box: Box) -> None:
 
 def test_usage_is_reported(box: Box) -> None:
     """CPU time and peak memory of a bot that worked are known."""
-    code = """
-        import time
+    token = uuid.uuid4().hex
+    code = f"""
+        import os, time
         block = bytearray(40 << 20)
         end = time.process_time() + 0.3
         while time.process_time() < end:
             pass
-        time.sleep(0.5)
+        if os.fork() == 0:
+            os.execvp("python3", ["python3", "-c", "import time; time.sleep(600)", "{token}"])
+        time.sleep(600)
     """
     bot = box.start(code)
-    await_exit(bot)
+    await_true(lambda: bool(processes_with(token)))
     report = bot.finish()
     assert report.cpu_seconds is not None
     assert report.cpu_seconds >= 0.3
@@ -415,6 +430,11 @@ def _fail_beside(bot: RunningBot, token: str) -> None:
     with bot:
         await_true(lambda: bool(processes_with(token)))
         _ = 1 / 0
+
+
+def _state(pid: int) -> str:
+    """Return the letter by which the kernel tells what a process is doing."""
+    return process_status(pid).get("State", "X")[0]
 
 
 def _keep(token: str) -> str:
