@@ -375,6 +375,8 @@ def run(
     slots = plan_slots(seats=info.seats, wanted=concurrency)
     sandbox = find_sandbox(info.sandbox)
     with alone(store.home), ownership(store.home) as owner:
+        # It may have been deleted until now, and not from now on.
+        info = queries.tournament(store, name)
         reaped = recover(store, sandbox, owner)
         if reaped:
             progress.note(f"{reaped} leftovers of a run that died were taken back")

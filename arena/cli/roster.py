@@ -21,6 +21,7 @@ from arena.cli.summary import (
     say_of_strings,
     tournament_command,
 )
+from arena.deletion import delete_tournament
 from arena.infos import TournamentState
 from arena.reasons import ReasonKind
 from arena.results_queries import recorded_between
@@ -170,6 +171,40 @@ def stop(app: App, *, name: str, reason: str, as_json: bool) -> None:
 
 
 @click.command(
+    "delete",
+    cls=Documented,
+    examples=["arena tournament delete sprnig --reason 'its name is misspelt'"],
+    fields={
+        "deleted": "name of the tournament that was",
+        "commitment": "SHA-256 of its secret, which was thrown away",
+        "reason": "why",
+    },
+)
+@click.argument("name")
+@click.option(
+    "--reason", required=True, metavar="TEXT", help="Why, in words that are printed and not kept."
+)
+@common_options
+@pass_app
+def delete(app: App, *, name: str, reason: str, as_json: bool) -> None:
+    """Delete the tournament NAME, which was made by mistake and never began.
+
+    Nothing is kept of it, and its name is free. It is refused once the list of strings is fixed or
+    anything was played. Who noted its commitment sees that another tournament has another.
+    """
+    with app.open_store() as store:
+        info = delete_tournament(store, name, reason)
+    if as_json:
+        deleted = {"deleted": info.name, "commitment": info.commitment, "reason": reason}
+        app.output.json(deleted)
+        return
+    app.output.fields({"deleted": info.name, "commitment": info.commitment, "reason": reason})
+    app.output.status(
+        f"nothing is kept of {info.name}: tell those who noted its commitment why it is gone"
+    )
+
+
+@click.command(
     "history",
     cls=Documented,
     examples=["arena tournament history spring", "arena tournament history spring --json"],
@@ -196,7 +231,7 @@ def history(app: App, *, name: str, as_json: bool) -> None:
     print_mark(app.output, info.name, committed=info.is_committed)
 
 
-COMMANDS = (enter, withdraw, disqualify, replace, forgo, stop, history)
+COMMANDS = (enter, withdraw, disqualify, replace, forgo, stop, delete, history)
 
 
 def _say(app: App, store: Store, info: TournamentInfo, *, as_json: bool) -> None:
