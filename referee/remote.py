@@ -57,6 +57,7 @@ BROKEN_OFF = (
     f"than {CUT_BYTES >> 20} MiB"
 )
 CANCEL_SECONDS = 0.2
+END_SECONDS = 2.0
 LOG = logging.getLogger(__name__)
 # Reading a message of 32,000 choices takes longer than many a move.
 SPARE_CHOICES = 64
@@ -125,6 +126,7 @@ class Reception:
         try:
             for seat in self._seats:
                 self._loop.run_until_complete(seat.stop())
+            self._loop.run_until_complete(_end_tasks())
         finally:
             self._loop.close()
 
@@ -213,6 +215,20 @@ class Reception:
             self.inbox.let_run(POLL_SECONDS)
             self.inbox.note_stall(time.monotonic_ns() - polled)
             deaf_ns += polled - before + self.inbox.stalled_ns - stalled
+
+
+async def _end_tasks() -> None:
+    """Let what gRPC has yet to hear of its streams come in.
+
+    A task that waits when its loop is closed keeps its server, with memory and descriptors, for as
+    long as this process lives.
+    """
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    if tasks:
+        _, pending = await asyncio.wait(tasks, timeout=END_SECONDS)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
 
 
 def _note(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -264,6 +265,20 @@ def test_nothing_is_left_of_a_reception(tmp_path: Path) -> None:
         assert not (tmp_path / f"{number}.sock").exists()
     # gRPC keeps one thread of its own for all asyncio servers of a process.
     assert threading.active_count() <= before + 1
+
+
+def test_what_runs_when_a_reception_closes_comes_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tasks are waited for, and given up after a while: else gRPC never frees their servers."""
+    monkeypatch.setattr("referee.remote.END_SECONDS", 1.0)
+    with Reception(spec(), 0) as reception:
+        loop = reception._loop
+        ending = loop.create_task(asyncio.sleep(0.05))
+        endless = loop.create_task(asyncio.sleep(3600))
+    assert ending.done()
+    assert not ending.cancelled()
+    assert endless.cancelled()
 
 
 def test_a_socket_that_cannot_be_is_a_failure_of_the_platform(tmp_path: Path) -> None:
