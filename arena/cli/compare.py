@@ -227,8 +227,8 @@ def compare(
     if standing.legs_lost:
         app.output.status(
             f"{count(standing.legs_lost, 'leg')} lost with all deals left in it: the test takes "
-            "decks for independent, and errs more often than it says; look for the fault, or take a "
-            "smaller --batch"
+            "decks for independent, and errs more often than it says; look for the fault, or take "
+            "a smaller --batch"
         )
     if interrupted:
         app.output.status("interrupted; the batch that was being played does not count")
