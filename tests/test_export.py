@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PGN_GAME = re.compile(
-    r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n\[Round "(\d+\.\d+)"\]\n'
+    r'\[Event "([^"]*)"\]\n\[Site "\?"\]\n\[Date "(\d{4}\.\d\d\.\d\d)"\]\n\[Round "(\d+\.\d+\.\d+)"\]\n'
     r'\[White "([^"]+)"\]\n\[Black "([^"]+)"\]\n\[Result "(1-0|0-1|1/2-1/2)"\]\n\n(\S+)\n'
 )
 
@@ -218,17 +218,41 @@ def test_javascript_checks_an_unfinished_folder(halted: Store, tmp_path: Path) -
 
 
 def test_game_list_is_what_rating_programs_read(folder: Path) -> None:
-    """Every match is a game of PGN with the tags that Ordo and BayesElo look for."""
+    """Every deck is a game of PGN with the tags that Ordo and BayesElo look for."""
     text = (folder / "games.pgn").read_text()
 
     games = PGN_GAME.findall(text)
     assert "\n".join(m.group(0) for m in PGN_GAME.finditer(text)) == text
-    results = document(folder, "results.json")
-    assert [game[3:5] for game in games] == [tuple(row["entrants"]) for row in results]
-    for game, row in zip(games, results, strict=True):
-        lead = Fraction(row["totals"][0]) - Fraction(row["totals"][1])
+    expected = [
+        (row["entrants"], [sum(Fraction(leg[place]) for leg in legs) for place in range(2)], deck)
+        for row in document(folder, "results.json")
+        for deck, legs in enumerate(row["decks"])
+    ]
+    assert len(games) == len(expected)
+    for game, (entrants, scores, deck) in zip(games, expected, strict=True):
+        order = (1, 0) if deck % 2 else (0, 1)
+        assert game[3:5] == tuple(entrants[place] for place in order)
+        lead = scores[order[0]] - scores[order[1]]
         assert game[5] == ("1-0" if lead > 0 else "0-1" if lead < 0 else "1/2-1/2")
         assert game[5] == game[6]
+
+
+def test_long_names_stay_apart_in_the_game_list() -> None:
+    """BayesElo keeps 63 bytes of a name: those that begin alike for longer are still two."""
+    pairs = PlayedMatch(
+        number=1,
+        entrants=(f"{'a' * 40}@1", "b@1", f"{'z' * 37}-x@1", f"{'z' * 37}-y@1"),
+        decks=(((Fraction(1), Fraction(-1), Fraction(1), Fraction(-1)),),),
+        sides=(0, 1, 0, 1),
+    )
+    other = replace(pairs, number=2, entrants=(f"{'a' * 40}@1", "b@1", f"{'z' * 37}-y@1", "c@1"))
+
+    games = PGN_GAME.findall(game_list("cup", "2026.01.02", [pairs, other], {1: 1, 2: 1}))
+
+    one, two = (game[3] for game in games)
+    assert one != two
+    assert len(one) == len(two) == 63
+    assert games[1][4] == "b@1+c@1"
 
 
 def test_game_list_pairs_all_seats_of_a_match() -> None:
@@ -250,11 +274,11 @@ def test_game_list_pairs_all_seats_of_a_match() -> None:
     games = PGN_GAME.findall(game_list("cup", "2026.01.02", played, {1: 1, 2: 1, 3: 1}))
 
     assert [game[2:6] for game in games] == [
-        ("1.1", "a@1", "b@1", "1-0"),
-        ("1.1", "a@1", "c@1", "1-0"),
-        ("1.1", "b@1", "c@1", "1/2-1/2"),
-        ("1.2", "a@1+c@1", "b@1+d@1", "1-0"),
-        ("1.3", "a@1+a@1", "b@1+d@1", "1-0"),
+        ("1.1.1", "a@1", "b@1", "1-0"),
+        ("1.1.1", "a@1", "c@1", "1-0"),
+        ("1.1.1", "b@1", "c@1", "1/2-1/2"),
+        ("1.2.1", "a@1+c@1", "b@1+d@1", "1-0"),
+        ("1.3.1", "a@1+a@1", "b@1+d@1", "1-0"),
     ]
 
 

@@ -292,12 +292,25 @@ def test_text_of_the_first_form_is_in_every_deck(old: Forgery) -> None:
     check_named(old, r"line 1\.seed_commitment", FIRST)
 
 
-@pytest.mark.parametrize("form", [0, 3])
+def test_folder_of_the_second_form_can_still_be_checked() -> None:
+    """Its game list has a game for each match."""
+    found = audit(ROOT / "tests" / "folders" / "format_2")
+    assert found.difference is None
+    assert found.matches == 3
+
+
+def test_form_of_the_tournament_is_that_of_the_manifest(forgery: Forgery) -> None:
+    """No folder is of two forms."""
+    forgery.edit("manifest.json", lambda value: value.update(format=2))
+    check_named(forgery, "format, as the manifest says")
+
+
+@pytest.mark.parametrize("form", [0, 4])
 def test_form_that_nobody_knows_is_named(forgery: Forgery, form: int) -> None:
     """A newer folder needs a newer program."""
     forgery.edit("manifest.json", lambda value: value.update(format=form))
     found = check_named(forgery, "format", "manifest.json")
-    assert found.expected == "1 or 2"
+    assert found.expected == "1 or 2 or 3"
 
 
 # ------------------------------------------------------------------------------- the command line

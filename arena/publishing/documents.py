@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from arena.formats import ChangeKind, Partners, without
-from arena.publishing.gamelist import game_list
+from arena.publishing.gamelist import game_list, game_list_by_matches
 from arena.publishing.manifest import json_bytes
 from arena.publishing.published import (
     PublishedAttempt,
@@ -52,6 +52,9 @@ ATTEMPTS = "attempts.json"
 FAULTS = "faults.json"
 USAGE = "usage.json"
 RECORDS = "records"
+
+GAMES_BY_DECK = 3
+"""The first form of folders whose game list has a game for each deck."""
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r")
 _SUMMED = (
@@ -356,7 +359,8 @@ def _results_csv(published: Published) -> bytes:
 
 def _pgn(published: Published, played: Sequence[PlayedMatch]) -> bytes:
     date = published.tournament.created[:10].replace("-", ".")
-    return game_list(published.tournament.name, date, played, _rounds(published)).encode()
+    listed = game_list if published.tournament.format >= GAMES_BY_DECK else game_list_by_matches
+    return listed(published.tournament.name, date, played, _rounds(published)).encode()
 
 
 def _rounds(published: Published) -> dict[int, int]:

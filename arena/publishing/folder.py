@@ -77,7 +77,10 @@ class Folder:
         Raises:
             DifferenceError: It is not there, or not in that form.
         """
-        return self.read(TOURNAMENT, TOURNAMENTS[self.read(MANIFEST, Manifest).format])
+        form = self.read(MANIFEST, Manifest).format
+        tournament = self.read(TOURNAMENT, TOURNAMENTS[form])
+        compare(TOURNAMENT, "format, as the manifest says", form, tournament.format)
+        return tournament
 
     def _walk(self) -> set[str]:
         """Return all files below the folder but the manifest; there must be nothing else."""

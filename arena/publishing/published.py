@@ -22,7 +22,7 @@ from referee.rules import Rules
 from referee.score_text import read_score
 from referee.shuffle import SEED_BYTES
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the form of exported folders."""
 
 MOST = 1_000_000
@@ -251,14 +251,14 @@ class FirstTournament(PublishedTournament):
 
 
 class SecondTournament(PublishedTournament):
-    """A tournament as folders tell it now.
+    """A tournament as folders of the second and of the present form tell it.
 
     `stop_reason` is why the organiser ended it, null if nobody did or no reason was asked for then.
     `listed` is when the list of the strings was fixed, and `promises` the SHA-256 of it and of the
     commitment.
     """
 
-    format: Literal[2] = FORMAT
+    format: Literal[2, 3] = FORMAT
     stop_reason: str | None
     entropy: tuple[PublishedString, ...]
     listed: Time | None
@@ -275,7 +275,11 @@ class SecondTournament(PublishedTournament):
         return self.entropy
 
 
-TOURNAMENTS: dict[int, type[PublishedTournament]] = {1: FirstTournament, FORMAT: SecondTournament}
+TOURNAMENTS: dict[int, type[PublishedTournament]] = {
+    1: FirstTournament,
+    2: SecondTournament,
+    FORMAT: SecondTournament,
+}
 """How a tournament is told, by the version of the form of its folder."""
 
 
