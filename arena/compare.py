@@ -240,7 +240,7 @@ def _after(before: Comparison | None, report: PlayReport, options: CompareOption
             faults[True] + (before.faults[0] if before else 0),
             faults[False] + (before.faults[1] if before else 0),
         ),
-        legs_lost=sum(offence.deal is None for offence in result.faults)
+        legs_lost=len({offence.leg for offence in result.faults if offence.deal is None})
         + (before.legs_lost if before else 0),
         milliseconds=report.match.milliseconds + (before.milliseconds if before else 0),
         conditions=result.conditions,

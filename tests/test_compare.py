@@ -1,6 +1,8 @@
 """Comparing two bots: batches until the test decides, and the lines that tell of it."""
 
+import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,7 +22,7 @@ from test_sprt import EVEN, SKEWED, tilted
 
 from arena import compare as comparing
 from arena.cli import main
-from arena.cli.compare import SprtWords, compare, lines
+from arena.cli.compare import SprtWords, compare, is_one_place, lines
 from arena.compare import CompareOptions, Comparison, check_two_sides, highest_score
 from arena.errors import RefusedError
 from arena.home import Home
@@ -74,6 +76,10 @@ def options(**changes: Any) -> CompareOptions:
     return CompareOptions(**{**values, **changes})
 
 
+FAULTS = [(1, None), (0, None), (1, 3)]
+"""Who commits one in each match that is not played, and in which deal: both lose the same leg."""
+
+
 class Played:
     """Stands in for playing: every deck of every match has the same scores."""
 
@@ -94,7 +100,7 @@ class Played:
             for deck in range(match.decks)
         ]
         spec = SimpleNamespace(match_format="series", legs=len(self.legs), decks=match.decks)
-        faults = [SimpleNamespace(entrant=1, deal=None), SimpleNamespace(entrant=1, deal=0)]
+        faults = [SimpleNamespace(entrant=one, leg=0, deal=deal) for one, deal in FAULTS]
         result = SimpleNamespace(spec=spec, deals=deals, faults=faults, conditions="")
         return SimpleNamespace(
             labels=("new", "old"),
@@ -120,7 +126,10 @@ def test_it_stops_when_the_test_decides(tmp_path: Path) -> None:
     assert [each.verdict for each in stood[:-1]] == [Verdict.CONTINUE] * (len(stood) - 1)
     assert stood[-1].verdict is Verdict.H1
     assert len(stood[-1].decks) == 10 * len(stood) < 100
-    assert (stood[-1].faults, stood[-1].milliseconds) == ((0, 2 * len(stood)), 1000 * len(stood))
+    assert (stood[-1].faults, stood[-1].milliseconds) == (
+        (len(stood), 2 * len(stood)),
+        1000 * len(stood),
+    )
     assert stood[-1].legs_lost == len(stood)
 
 
@@ -417,30 +426,39 @@ def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str
         assert out.splitlines()[-1].startswith("seed ")
 
 
-def test_what_was_told_already_is_not_told_again(short: Path) -> None:
+@pytest.mark.parametrize("one_place", [True, False])
+def test_what_was_told_already_is_not_told_again(
+    short: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    one_place: bool,
+) -> None:
     """Where both streams go to one place, Ctrl-C adds the seed to the last batch, not its lines."""
-    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2"]
-    hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short / "home")]
-    with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *line, *hypotheses],
-        stderr=subprocess.STDOUT,
-        stdout=subprocess.PIPE,
-        cwd=short,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        said = []
-        for words in process.stdout:
-            said.append(words)
-            if words.startswith("PerDeal"):
-                break
-        process.send_signal(signal.SIGINT)
-        said += process.communicate(timeout=CAP)[0].splitlines()
 
-    assert process.returncode == 130
-    heads = [words.partition(" in ")[0] for words in said if words.startswith("Results")]
-    assert heads == list(dict.fromkeys(heads))
-    assert sum(words.startswith("seed ") for words in said) == 1
+    def interrupted(*_: object) -> Iterator[Comparison]:
+        yield standing((1, 11, 47, 25, 16))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparing, "compare", interrupted)
+    monkeypatch.setattr("arena.cli.compare.is_one_place", lambda *_: one_place)
+    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--seed", "1"]
+
+    assert main([*line, "--home", str(short / "home")]) == 130
+
+    out, err = capsys.readouterr()
+    assert err.count("Results of new vs old") == 1
+    assert out.count("Results of new vs old") == (0 if one_place else 1)
+    assert out.splitlines()[-1].startswith("seed ")
+
+
+def test_streams_are_told_apart(short: Path) -> None:
+    """Two streams are in one place only if they are one file, which a captured one is not."""
+    with (short / "one").open("w") as one, (short / "other").open("w") as other:
+        with os.fdopen(os.dup(one.fileno()), "w") as same:
+            assert is_one_place(one, same)
+        assert not is_one_place(one, other)
+        assert not is_one_place(one, io.StringIO())
 
 
 LOSING = """

@@ -221,7 +221,7 @@ def compare(
         said = _json(standing, options, backend)
         app.output.json({**said, "interrupted": interrupted})
     else:
-        if not is_told or not _is_one_place(app.output.out.file, app.output.err.file):
+        if not is_told or not is_one_place(app.output.out.file, app.output.err.file):
             _print(app.output.line, standing, options)
         app.output.line(f"seed {play.seed.hex()}")
     if standing.legs_lost:
@@ -264,11 +264,11 @@ def _run(
     return cast("Comparison", last), False, is_told
 
 
-def _is_one_place(out: TextIO, err: TextIO) -> bool:
+def is_one_place(out: TextIO, err: TextIO) -> bool:
     """Tell whether what was said of the last batch on stderr stands where results are printed."""
     try:
         return os.path.sameopenfile(out.fileno(), err.fileno())
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
