@@ -62,6 +62,8 @@ class Comparison:
         sprt: The test.
         highest: The highest score of a deal that the rules allow.
         faults: How many faults each side committed.
+        legs_lost: How many legs a fault lost with all deals that were left in them: decks of such
+            a leg are not independent of each other.
         milliseconds: How long it took to play.
         conditions: What a reader of the times must know, else empty.
     """
@@ -71,6 +73,7 @@ class Comparison:
     sprt: Sprt
     highest: Fraction
     faults: tuple[int, int] = (0, 0)
+    legs_lost: int = 0
     milliseconds: int = 0
     conditions: str = ""
 
@@ -130,6 +133,16 @@ class Comparison:
         """How many decks were won, drawn and lost, by their scores."""
         counts = Counter(_half_points(score) for score in self.scores)
         return counts[2], counts[1], counts[0]
+
+    @property
+    def level_decks(self) -> tuple[int, int]:
+        """How many decks brought half the points with deals won and lost, and how many without."""
+        level = [
+            any(deck)
+            for deck in self.decks
+            if sum(_half_points(score) for score in deck) == len(deck)
+        ]
+        return level.count(True), level.count(False)
 
     @property
     def elo(self) -> tuple[float, float | None]:
@@ -227,6 +240,8 @@ def _after(before: Comparison | None, report: PlayReport, options: CompareOption
             faults[True] + (before.faults[0] if before else 0),
             faults[False] + (before.faults[1] if before else 0),
         ),
+        legs_lost=len({offence.leg for offence in result.faults if offence.deal is None})
+        + (before.legs_lost if before else 0),
         milliseconds=report.match.milliseconds + (before.milliseconds if before else 0),
         conditions=result.conditions,
     )

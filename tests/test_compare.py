@@ -1,6 +1,8 @@
 """Comparing two bots: batches until the test decides, and the lines that tell of it."""
 
+import io
 import json
+import os
 import re
 import signal
 import subprocess
@@ -20,7 +22,7 @@ from test_sprt import EVEN, SKEWED, tilted
 
 from arena import compare as comparing
 from arena.cli import main
-from arena.cli.compare import SprtWords, compare, lines
+from arena.cli.compare import SprtWords, compare, is_one_place, lines
 from arena.compare import CompareOptions, Comparison, check_two_sides, highest_score
 from arena.errors import RefusedError
 from arena.home import Home
@@ -74,6 +76,10 @@ def options(**changes: Any) -> CompareOptions:
     return CompareOptions(**{**values, **changes})
 
 
+FAULTS = [(1, None), (0, None), (1, 3)]
+"""Who commits one in each match that is not played, and in which deal: both lose the same leg."""
+
+
 class Played:
     """Stands in for playing: every deck of every match has the same scores."""
 
@@ -94,7 +100,7 @@ class Played:
             for deck in range(match.decks)
         ]
         spec = SimpleNamespace(match_format="series", legs=len(self.legs), decks=match.decks)
-        faults = [SimpleNamespace(entrant=1)]
+        faults = [SimpleNamespace(entrant=one, leg=0, deal=deal) for one, deal in FAULTS]
         result = SimpleNamespace(spec=spec, deals=deals, faults=faults, conditions="")
         return SimpleNamespace(
             labels=("new", "old"),
@@ -120,7 +126,11 @@ def test_it_stops_when_the_test_decides(tmp_path: Path) -> None:
     assert [each.verdict for each in stood[:-1]] == [Verdict.CONTINUE] * (len(stood) - 1)
     assert stood[-1].verdict is Verdict.H1
     assert len(stood[-1].decks) == 10 * len(stood) < 100
-    assert (stood[-1].faults, stood[-1].milliseconds) == ((0, len(stood)), 1000 * len(stood))
+    assert (stood[-1].faults, stood[-1].milliseconds) == (
+        (len(stood), 2 * len(stood)),
+        1000 * len(stood),
+    )
+    assert stood[-1].legs_lost == len(stood)
 
 
 @pytest.mark.parametrize("replaced", [(1, -1)], indirect=True)
@@ -170,16 +180,26 @@ def test_lines_are_those_engine_testers_know() -> None:
     assert [line.partition(":")[0] for line in said[1:]] == [
         "Elo",
         "LOS",
-        "Deals",
+        "Games",
         "Ptnml(0-2)",
         "LLR",
+        "PerDeal",
     ]
     assert said[0].startswith("Results of new vs old (bura, 100 decks in ")
     assert said[1].startswith("Elo: 77.71 +/- 33.")
     assert "nElo: 117.50 +/- 4" in said[1]
-    assert said[2].endswith("DrawRatio: 47.00 %, DecksRatio: 3.42")
-    assert said[4].startswith("Ptnml(0-2): [1, 11, 47, 25, 16], PerDeal: +0.")
+    assert said[2].endswith("DrawRatio: 47.00 %, PairsRatio: 3.42")
+    assert said[3] == "Games: 200, Wins: 104, Losses: 60, Draws: 36, Points: 122.0 (61.00 %)"
+    assert said[4] == "Ptnml(0-2): [1, 11, 47, 25, 16], WL/DD Ratio: inf"
     assert said[5] == "LLR: 1.71 (57.9%) (-2.94, 2.94) [0.00, 10.00]"
+
+
+def test_level_decks_are_told_apart() -> None:
+    """Of decks with half the points some have deals won and lost, and others none."""
+    found = standing((0, 0, 3, 0, 0), decks=[(0, 0), (0, 0), (2, -1), (1, 0)])
+
+    assert found.level_decks == (4, 2)
+    assert lines(found, "bura")[4] == "Ptnml(0-2): [0, 0, 6, 1, 0], WL/DD Ratio: 2.00"
 
 
 def test_scores_count_not_only_wins() -> None:
@@ -189,8 +209,7 @@ def test_scores_count_not_only_wins() -> None:
     assert found.elo[0] == 0
     assert found.per_deal.mean < 0
     assert found.ratio < 0
-    assert "LLR: -" in lines(found, "bura")[-1]
-    assert re.search(r"\(-\d+\.\d%\)", lines(found, "bura")[-1])
+    assert re.match(r"LLR: -\d+\.\d+ \(-\d+\.\d%\)", lines(found, "bura")[5])
     assert found.deck_outcomes == (0, 0, 4)
 
 
@@ -280,8 +299,8 @@ def test_level_bots_are_told_without_signs_of_their_own() -> None:
 
     said = lines(found, "bura")
     assert said[1].startswith("Elo: 0.00 +/-")
-    assert said[2] == "LOS: -, DrawRatio: 100.00 %, DecksRatio: -"
-    assert lines(standing((0, 0, 0, 0, 9)), "bura")[2].endswith("DecksRatio: inf")
+    assert said[2] == "LOS: -, DrawRatio: 100.00 %, PairsRatio: -"
+    assert lines(standing((0, 0, 0, 0, 9)), "bura")[2].endswith("PairsRatio: inf")
 
 
 @pytest.mark.parametrize(
@@ -353,6 +372,18 @@ def test_bots_are_compared_through_real_matches(
     assert "exists" in capsys.readouterr().err
 
 
+def test_lost_legs_are_told(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever reads a verdict is told that a leg was lost with the decks that were left in it."""
+    broken = short / "broken"
+    broken.mkdir()
+    (broken / "bot.py").write_text("raise SystemExit(1)\n")
+    line = ["compare", GREEDY, str(broken), "--sandbox", "process", "--max-decks", "2"]
+
+    assert main([*line, "--home", str(short / "home")]) == 0
+
+    assert "2 legs lost with all deals left in it" in " ".join(capsys.readouterr().err.split())
+
+
 def test_pairs_are_compared_as_sides(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two pairs play four rotations of a deck, and are told of under both names."""
     line = ["compare", f"{GREEDY}+{GREEDY}", f"{RANDOM}+{RANDOM}", "--variant", "burkozyol-pairs"]
@@ -393,6 +424,41 @@ def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str
     else:
         assert out.splitlines()[1].startswith("Results of greedy vs random (bura, ")
         assert out.splitlines()[-1].startswith("seed ")
+
+
+@pytest.mark.parametrize("one_place", [True, False])
+def test_what_was_told_already_is_not_told_again(
+    short: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    one_place: bool,
+) -> None:
+    """Where both streams go to one place, Ctrl-C adds the seed to the last batch, not its lines."""
+
+    def interrupted(*_: object) -> Iterator[Comparison]:
+        yield standing((1, 11, 47, 25, 16))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparing, "compare", interrupted)
+    monkeypatch.setattr("arena.cli.compare.is_one_place", lambda *_: one_place)
+    line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--seed", "1"]
+
+    assert main([*line, "--home", str(short / "home")]) == 130
+
+    out, err = capsys.readouterr()
+    assert err.count("Results of new vs old") == 1
+    assert out.count("Results of new vs old") == (0 if one_place else 1)
+    assert out.splitlines()[-1].startswith("seed ")
+
+
+def test_streams_are_told_apart(short: Path) -> None:
+    """Two streams are in one place only if they are one file, which a captured one is not."""
+    with (short / "one").open("w") as one, (short / "other").open("w") as other:
+        with os.fdopen(os.dup(one.fileno()), "w") as same:
+            assert is_one_place(one, same)
+        assert not is_one_place(one, other)
+        assert not is_one_place(one, io.StringIO())
 
 
 LOSING = """

@@ -1,6 +1,7 @@
 """How deals ended and what seats were worth, from worked deals and from real records."""
 
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from arena.statistics.endings import (
     EndedDeal,
     advantage_of_the_deal,
     advantage_of_the_lead,
+    advantage_of_the_match,
     ended_deals,
     endings,
+    endings_against,
 )
 from arena.statistics.intervals import interval
+from arena.statistics.stats import PlayedMatch
 from referee.record import read_record, write_record
 from referee.results import MatchResult
 
@@ -25,7 +29,8 @@ def deal(
     leader: int = 0,
     dealer: int = 1,
     reason: str = "claim",
-    labels: str = "abc",
+    labels: str = "abcd",
+    sides: tuple[int, ...] = (0, 1, 2, 3),
 ) -> EndedDeal:
     """Return a deal whose scores say who won."""
     words = {1: "won", -1: "lost", 0: "level"}
@@ -33,6 +38,7 @@ def deal(
         match=1,
         deck=deck,
         labels=tuple(labels[: len(scores)]),
+        sides=sides[: len(scores)],
         reason=reason,
         results=tuple(words[(score > 0) - (score < 0)] for score in scores),
         leader=leader,
@@ -69,6 +75,52 @@ def test_endings_are_counted_by_bot_and_reason() -> None:
         ("b", "claim"): (1, 1, 0),
         ("b", "draw"): (0, 0, 1),
     }
+
+
+def test_endings_are_counted_by_two_bots_and_reason() -> None:
+    """A bot's deals against each other bot are counted apart, of three sides against both."""
+    deals = [
+        deal(0, (1, -1)),
+        deal(0, (-1, 1), reason="bura", labels="ca"),
+        deal(1, (1, -1, -1)),
+    ]
+
+    found = {
+        pair: [(each.reason, each.won, each.lost, each.level) for each in ended]
+        for pair, ended in endings_against(deals).items()
+    }
+
+    assert found == {
+        ("a", "b"): [("claim", 2, 0, 0)],
+        ("a", "c"): [("bura", 1, 0, 0), ("claim", 1, 0, 0)],
+        ("b", "a"): [("claim", 0, 2, 0)],
+        ("b", "c"): [("claim", 0, 1, 0)],
+        ("c", "a"): [("bura", 0, 1, 0), ("claim", 0, 1, 0)],
+        ("c", "b"): [("claim", 0, 1, 0)],
+    }
+
+
+def test_partners_do_not_meet() -> None:
+    """Who is on the same side is no opponent, nor is a copy of the same bot."""
+    found = endings_against([deal(0, (1, -1, 1, -1), labels="abcb", sides=(0, 1, 0, 1))])
+
+    assert set(found) == {("a", "b"), ("b", "a"), ("b", "c"), ("c", "b")}
+    assert [each.won for each in found["a", "b"]] == [1]
+    assert [each.lost for each in found["b", "a"]] == [2]
+
+
+def test_seats_of_matches_are_worth_the_mean_over_matches() -> None:
+    """Where matches are not mirrored, each is one observation of who sat where in it."""
+    matches = [
+        PlayedMatch(number=n, entrants=("a", "b"), decks=(((Fraction(x), Fraction(-x)),),))
+        for n, x in enumerate((3, -1, 1))
+    ]
+
+    first, second = advantage_of_the_match(matches)
+
+    assert (first.mean, first.half_width) == interval([3.0, -1.0, 1.0])
+    assert (first.place, first.decks, second.place) == (0, 3, 1)
+    assert second.mean == -first.mean
 
 
 def test_a_seat_is_worth_the_mean_over_decks() -> None:

@@ -284,7 +284,51 @@ def test_statistics_are_printed_in_parts(
     places = [text.index(head) for head in heads]
     assert places == sorted(places)
     assert [row["name"] for row in meetings] == ["anna@1", "boris@1"]
-    assert list(meetings[0]) == list(read(capsys, "stats", "cup", *home)["meetings"][0])
+    *names, reasons = read(capsys, "stats", "cup", *home)["meetings"][0]
+    assert list(meetings[0])[: len(names)] == names
+    assert all(name.startswith(f"{reasons}.") for name in list(meetings[0])[len(names) :])
+
+
+def test_endings_of_two_bots_are_told(home: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """How the deals of two bots ended stands in every form: of two in all, it is all there is."""
+    found = read(capsys, "stats", "cup", *home)
+    listed = rows(capsys, "stats", "cup", *home)
+    text = printed(capsys, "stats", "cup", "--between", "boris", "ANNA@1", *home)
+
+    for each in found["endings"]:
+        counts = {word: each[word] for word in ("won", "lost", "level")}
+        (meeting,) = [row for row in found["meetings"] if row["name"] == each["name"]]
+        (row,) = [row for row in listed if row["name"] == each["name"]]
+        assert meeting["reasons"][each["reason"]] == counts
+        assert row[f"reasons.{each['reason']}.won"] == str(each["won"])
+    _, reasons, *_ = text.split("\n\n")
+    assert [line.split()[0] for line in reasons.splitlines()] == [
+        "Deals",
+        "boris@1",
+        "anna@1",
+        "all",
+    ]
+    assert text.startswith("Name")
+    assert "luck of the deal" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["--between", "anna", "zoe"], 2, "zoe is not in cup"),
+        (["--between", "anna", "boris", "--csv"], 2, "--between is no part of --json or --csv"),
+    ],
+)
+def test_two_bots_that_cannot_be_told_of_are_refused(
+    home: list[str],
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    reason: str,
+) -> None:
+    """A bot that does not play, or a form that has all meetings anyway, is one clear line."""
+    assert main(["stats", "cup", *words, *home]) == code
+    assert reason in capsys.readouterr().err
 
 
 def test_statistics_say_what_their_columns_mean_and_what_is_little(
@@ -377,7 +421,10 @@ def test_matches_that_are_the_unit_are_called_so(
         row.match_format = "native"
         session.add(row)
 
-    bots, meetings, *_ = printed(capsys, "stats", "cup", *home).split("\n\n")
+    text = printed(capsys, "stats", "cup", *home)
+    bots, meetings, *_ = text.split("\n\n")
+    assert "first in the match" in text
+    assert "luck of the deal: only in a series" in " ".join(text.split())
     for part in (bots, meetings, printed(capsys, "tournament", "show", "cup", *home)):
         assert "Per match" in part
         assert "Matches" in part
@@ -395,7 +442,9 @@ def test_a_lost_record_costs_only_what_it_held(
     after = read(capsys, "stats", "cup", *home)
 
     assert after["missing"] == ["cup/2"]
-    assert after["meetings"] == before["meetings"]
+    for one, other in zip(after["meetings"], before["meetings"], strict=True):
+        assert one.pop("reasons") != other.pop("reasons")
+        assert one == other
     assert after["lead"][0]["decks"] == 5
     assert main(["stats", "cup", *home]) == 0
     assert "records that cannot be read: cup/2" in capsys.readouterr().err

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os.path
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
@@ -77,6 +78,7 @@ FIELDS = {
     "verdict": "H0, H1, or continue if the limit or an interruption came first",
     "interrupted": "whether it was interrupted; the batch that was being played does not count",
     "faults[]": "faults that each side committed",
+    "legs_lost": "legs of which a fault lost all deals that were left",
     "seconds": "how long it took to play",
     "conditions": "what a reader of the times must know, else empty",
 }
@@ -214,41 +216,60 @@ def compare(
         app.output.status(NO_BOUNDARY)
     if records is not None:
         records.mkdir(parents=True, exist_ok=True)
-    standing, interrupted = _run(app, options, backend, seats)
+    standing, interrupted, is_told = _run(app, options, backend, seats)
     if as_json:
         said = _json(standing, options, backend)
         app.output.json({**said, "interrupted": interrupted})
     else:
-        _print(app.output.line, standing, options)
+        if not is_told or not is_one_place(app.output.out.file, app.output.err.file):
+            _print(app.output.line, standing, options)
         app.output.line(f"seed {play.seed.hex()}")
+    if standing.legs_lost:
+        app.output.status(
+            f"{count(standing.legs_lost, 'leg')} lost with all deals left in it: the test takes "
+            "decks for independent, and errs more often than it says; look for the fault, or take "
+            "a smaller --batch"
+        )
     if interrupted:
         app.output.status("interrupted; the batch that was being played does not count")
     return INTERRUPTED if interrupted else DONE
 
 
-def _run(app: App, options: CompareOptions, backend: str, seats: int) -> tuple[Comparison, bool]:
+def _run(
+    app: App, options: CompareOptions, backend: str, seats: int
+) -> tuple[Comparison, bool, bool]:
     """Play, telling how things stand after each batch but the last.
 
     Returns:
-        How things stand, and whether it was interrupted.
+        How things stand, whether it was interrupted, and whether this standing was told already.
 
     Raises:
         KeyboardInterrupt: It was, and before the first batch was over.
     """
     last: Comparison | None = None
+    is_told = False
     with app.output.progress("comparing", options.max_decks * seats, "deals") as bar:
         watch = DealCounter(app, bar, seats).watch
         try:
             for standing in comparing.compare(app.home, options, backend, watch, bar.status):
-                last = standing
+                last, is_told = standing, False
                 if standing.verdict is Verdict.CONTINUE and len(standing.decks) < options.max_decks:
                     _print(bar.status, standing, options)
+                    is_told = True
         except KeyboardInterrupt:
             if last is None:
                 raise
-            return last, True
+            return last, True, is_told
     # There is one batch at least.
-    return cast("Comparison", last), False
+    return cast("Comparison", last), False, is_told
+
+
+def is_one_place(out: TextIO, err: TextIO) -> bool:
+    """Tell whether what was said of the last batch on stderr stands where results are printed."""
+    try:
+        return os.path.sameopenfile(out.fileno(), err.fileno())
+    except (OSError, ValueError):
+        return False
 
 
 def _print(say: Callable[[str], None], standing: Comparison, options: CompareOptions) -> None:
@@ -261,7 +282,7 @@ def _print(say: Callable[[str], None], standing: Comparison, options: CompareOpt
 
 
 def lines(standing: Comparison, variant: str) -> list[str]:
-    """Return how things stand, in the lines and words of fastchess."""
+    """Return how things stand: the six lines of fastchess in its words, and one of our own."""
     elo, elo_margin = standing.elo
     normalised, normalised_margin = standing.normalised_elo
     won, drawn, lost = standing.outcomes
@@ -280,20 +301,23 @@ def lines(standing: Comparison, variant: str) -> list[str]:
         (
             f"LOS: {_percent(per_deal.superiority)}, "
             f"DrawRatio: {_percent(decks_drawn / len(standing.decks))}, "
-            f"DecksRatio: {_ratio(decks_won, decks_lost)}"
+            f"PairsRatio: {_ratio(decks_won, decks_lost)}"
         ),
         (
-            f"Deals: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
+            f"Games: {standing.deals}, Wins: {won}, Losses: {lost}, Draws: {drawn}, "
             f"Points: {points:.1f} ({_percent(points / standing.deals)})"
         ),
         (
             f"Ptnml(0-{standing.rotations}): {list(standing.points)}, "
-            f"PerDeal: {signed(per_deal.mean)} +/- {interval(per_deal.half_width)}, "
-            f"Faults: {standing.faults[0]} - {standing.faults[1]}"
+            f"WL/DD Ratio: {_ratio(*standing.level_decks)}"
         ),
         (
             f"LLR: {standing.ratio:.2f} ({percent_of(standing.decided)}) "
             f"({sprt.lower:.2f}, {sprt.upper:.2f}) [{sprt.elo0:.2f}, {sprt.elo1:.2f}]"
+        ),
+        (
+            f"PerDeal: {signed(per_deal.mean)} +/- {interval(per_deal.half_width)}, "
+            f"Faults: {standing.faults[0]} - {standing.faults[1]}"
         ),
     ]
 
@@ -351,6 +375,7 @@ def _json(standing: Comparison, options: CompareOptions, backend: str) -> dict[s
         },
         "verdict": str(standing.verdict),
         "faults": list(standing.faults),
+        "legs_lost": standing.legs_lost,
         "seconds": standing.milliseconds / 1000,
         "conditions": standing.conditions,
     }

@@ -14,14 +14,18 @@ from arena.cli.rows import check_form, csv_option, print_csv
 from arena.cli.standings import few_units, unit_titles
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import count, interval, likelihood, percent_of, signed
+from arena.errors import NotFoundError, RefusedError
+from arena.statistics.endings import LEVEL, LOST, WON
 from arena.statistics.tournament_stats import tournament_statistics
+from referee.results import SERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from arena.cli.output import Output
+    from arena.infos import TournamentInfo
     from arena.statistics.cross_table import Meeting
-    from arena.statistics.endings import SeatAdvantage
+    from arena.statistics.endings import Ending, SeatAdvantage
     from arena.statistics.luck import Luck
     from arena.statistics.stats import Estimate
     from arena.statistics.tournament_stats import TournamentStatistics
@@ -61,7 +65,10 @@ FIELDS = {
     "bots[].games": "matches with a result",
     **{f"bots[].{name}": meaning for name, meaning in _ESTIMATE_FIELDS.items()},
     **{f"meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
-    "pair_meetings[]": "the same by pairs; empty if each plays for itself",
+    "meetings[].reasons.*.won": "deals against the other that ended for a reason and it won",
+    "meetings[].reasons.*.lost": "such deals it paid for",
+    "meetings[].reasons.*.level": "such deals it neither won nor paid for",
+    "pair_meetings[]": "the same but for reasons by pairs; empty if each plays for itself",
     **{f"pair_meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
     "endings[].name": "name@version",
     "endings[].reason": "why deals ended; of a combination, which",
@@ -71,6 +78,10 @@ FIELDS = {
     "reasons.*": "how many deals ended for a reason",
     **{f"lead[].{name}": f"from the first lead: {words}" for name, words in _SEAT_FIELDS.items()},
     **{f"deal[].{name}": f"from the dealer: {words}" for name, words in _SEAT_FIELDS.items()},
+    "seats[].place": "outside series: 0 for who sat first in a match, 1 for the next and so on",
+    "seats[].per_deal": "mean score per match of who sat there",
+    "seats[].half_width": "half of its 95% interval over matches, or null",
+    "seats[].decks": "matches it rests on",
     "luck.share": "part of the variance of a deal's score that is in the cards, or null",
     "luck.low": "where the 95% interval of that part begins, or null",
     "luck.high": "where it ends, or null",
@@ -82,32 +93,54 @@ FIELDS = {
 
 @click.command(
     cls=Documented,
-    examples=["arena stats spring", "arena stats spring --csv", "arena stats spring --json"],
+    examples=[
+        "arena stats spring",
+        "arena stats spring --between alice bob",
+        "arena stats spring --csv",
+        "arena stats spring --json",
+    ],
     fields=FIELDS,
 )
 @click.argument("tournament")
+@click.option(
+    "--between",
+    nargs=2,
+    metavar="BOT BOT",
+    help="Print only the meeting of two bots, and how their deals ended.",
+)
 @csv_option
 @common_options
 @pass_app
-def stats(app: App, *, tournament: str, as_csv: bool, as_json: bool) -> None:
+def stats(
+    app: App, *, tournament: str, between: tuple[str, str] | None, as_csv: bool, as_json: bool
+) -> None:
     """Print what the results of a TOURNAMENT say of its bots and of the game.
 
     Scores per deal come with half of their 95% interval over decks, the likelihood of superiority
     (LOS) that the true score is above 0, and what mirroring did to the interval; outside series
     the unit is a match. Meetings have matches won, drawn and lost (W-D-L); the cross table holds
-    the same scores. --csv prints the meetings, the array `meetings` of --json.
+    the same scores. --csv prints the meetings, the array `meetings` of --json, which also has how
+    the deals of each two ended; --between prints that of two.
     """
     check_form(as_json=as_json, as_csv=as_csv)
+    if between is not None and (as_json or as_csv):
+        raise click.UsageError("--between is no part of --json or --csv, which have all meetings")
     with app.open_store() as store:
         found = tournament_statistics(store, tournament)
-        committed = queries.tournament(store, tournament).is_committed
+        info = queries.tournament(store, tournament)
     if as_json:
-        app.output.json({"committed": committed, **_json(found)})
+        app.output.json({"committed": info.is_committed, **_json(found)})
     elif as_csv:
-        print_csv(app.output, _meetings_json(found.table))
+        print_csv(app.output, _with_reasons(found))
+    elif between is not None:
+        one, other = (_entrant(info, word) for word in between)
+        _print_between(app.output, found, one, other)
     else:
         _print(app.output, found)
-        print_mark(app.output, found.tournament, committed=committed)
+    if not as_json and not as_csv:
+        if found.missing:
+            app.output.status(f"records that cannot be read: {', '.join(found.missing)}")
+        print_mark(app.output, found.tournament, committed=info.is_committed)
 
 
 def _print(output: Output, found: TournamentStatistics) -> None:
@@ -127,10 +160,17 @@ def _print(output: Output, found: TournamentStatistics) -> None:
     output.line()
     if found.luck is not None:
         output.paragraph(_luck_words(found.luck))
-    for line in _legend(found):
+    elif found.match_format != SERIES:
+        output.paragraph("luck of the deal: only in a series, which plays each deck in all seats")
+    estimates = [bot.per_deal for bot in found.bots if bot.per_deal is not None]
+    met = [
+        meeting.per_deal
+        for row in (*found.table, *found.pair_table)
+        for meeting in row
+        if meeting is not None
+    ]
+    for line in _legend(found, [*estimates, *met]):
         output.paragraph(line)
-    if found.missing:
-        output.status(f"records that cannot be read: {', '.join(found.missing)}")
 
 
 def _luck_words(luck: Luck) -> str:
@@ -144,16 +184,9 @@ def _luck_words(luck: Luck) -> str:
     )
 
 
-def _legend(found: TournamentStatistics) -> Iterator[str]:
+def _legend(found: TournamentStatistics, estimates: Sequence[Estimate]) -> Iterator[str]:
     """Say what the columns mean, and which numbers are worth little."""
     _, units = unit_titles(found.match_format)
-    estimates = [bot.per_deal for bot in found.bots if bot.per_deal is not None]
-    met = [
-        meeting.per_deal
-        for row in (*found.table, *found.pair_table)
-        for meeting in row
-        if meeting is not None
-    ]
     if not estimates:
         yield "no match has a result yet"
         return
@@ -164,7 +197,7 @@ def _legend(found: TournamentStatistics) -> Iterator[str]:
     )
     if found.endings:
         yield "deals by reason: won +, paid for -, neither ="
-    warning = few_units((*estimates, *met), found.match_format)
+    warning = few_units(estimates, found.match_format)
     if warning is not None:
         yield warning
 
@@ -202,37 +235,89 @@ def _print_cross_table(
 def _print_endings(output: Output, found: TournamentStatistics) -> None:
     if not found.endings:
         return
+    output.line()
+    _print_reasons(output, found.endings, found.reasons)
+
+
+def _print_reasons(output: Output, endings: Iterable[Ending], deals: Mapping[str, int]) -> None:
+    """Print how often each bot won and paid for each reason, and how many deals there were."""
     cells: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in found.endings:
+    for each in endings:
         level = f"={each.level}" if each.level else ""
         cells[each.entrant][each.reason] = f"+{each.won}-{each.lost}{level}"
-    output.line()
     output.table(
-        [Column("Deals by reason", fold=True), *(Column(each, "right") for each in found.reasons)],
+        [Column("Deals by reason", fold=True), *(Column(each, "right") for each in deals)],
         [
-            *(
-                (bot, *(row.get(reason, "") for reason in found.reasons))
-                for bot, row in sorted(cells.items())
-            ),
-            ("all deals", *found.reasons.values()),
+            *((bot, *(row.get(reason, "") for reason in deals)) for bot, row in cells.items()),
+            ("all deals", *deals.values()),
         ],
     )
+
+
+def _entrant(info: TournamentInfo, word: str) -> str:
+    """Return the label of the entrant that a word names, with its version or without.
+
+    Raises:
+        NotFoundError: There is none.
+        RefusedError: There are several versions of it.
+    """
+    wanted = word.casefold()
+    labels = [
+        each.name
+        for each in info.entrants
+        if wanted in {each.name.casefold(), each.bot.name.casefold()}
+    ]
+    if not labels:
+        raise NotFoundError(
+            f"{word} is not in {info.name}", f"arena tournament show {info.name} says who is"
+        )
+    if len(labels) > 1:
+        raise RefusedError(f"{word} is {' and '.join(labels)}", "name the version")
+    return labels[0]
+
+
+def _print_between(output: Output, found: TournamentStatistics, one: str, other: str) -> None:
+    met = [
+        meeting
+        for row in found.table
+        for meeting in row
+        if meeting is not None and (meeting.entrant, meeting.opponent) == (one, other)
+    ]
+    if not met:
+        output.status(f"{one} and {other} have not met")
+        return
+    output.table(
+        [*MEETING_COLUMNS, *_estimate_columns(found)], [_meeting_row(each) for each in met]
+    )
+    mine, theirs = found.against.get((one, other), ()), found.against.get((other, one), ())
+    if mine:
+        output.line()
+        deals = {each.reason: each.won + each.lost + each.level for each in mine}
+        _print_reasons(output, (*mine, *theirs), deals)
+    output.line()
+    for line in _legend(found, [each.per_deal for each in met]):
+        output.paragraph(line)
 
 
 def _print_places(output: Output, found: TournamentStatistics) -> None:
     rows = [
         (_place_words(each.place, title), signed(each.mean), interval(each.half_width), each.decks)
-        for title, places in (("first to lead", found.lead), ("dealer", found.deal))
+        for title, places in (
+            ("first to lead", found.lead),
+            ("dealer", found.deal),
+            ("first in the match", found.seats),
+        )
         for each in places
     ]
     if rows:
+        mean, units = unit_titles(found.match_format)
         output.line()
         output.table(
             (
                 Column("Seat"),
-                Column("Per deal", "right"),
+                Column(mean, "right"),
                 Column("+/-", "right"),
-                Column("Decks", "right"),
+                Column(units, "right"),
             ),
             rows,
         )
@@ -277,7 +362,7 @@ def _json(found: TournamentStatistics) -> dict[str, Any]:
             {"name": bot.entrant, "games": bot.balance.games, **_estimate_json(bot.per_deal)}
             for bot in found.bots
         ],
-        "meetings": _meetings_json(found.table),
+        "meetings": _with_reasons(found),
         "pair_meetings": _meetings_json(found.pair_table),
         "endings": [
             {
@@ -291,6 +376,7 @@ def _json(found: TournamentStatistics) -> dict[str, Any]:
         ],
         "lead": [_place_json(each) for each in found.lead],
         "deal": [_place_json(each) for each in found.deal],
+        "seats": [_place_json(each) for each in found.seats],
         "reasons": dict(found.reasons),
         "luck": {
             "share": luck and luck.share,
@@ -301,6 +387,23 @@ def _json(found: TournamentStatistics) -> dict[str, Any]:
         },
         "missing": list(found.missing),
     }
+
+
+def _with_reasons(found: TournamentStatistics) -> list[dict[str, Any]]:
+    """Return the meetings with how their deals ended, for each the same reasons."""
+    rows = _meetings_json(found.table)
+    for row in rows:
+        ended = {
+            each.reason: each for each in found.against.get((row["name"], row["opponent"]), ())
+        }
+        row["reasons"] = {
+            reason: {
+                word: getattr(ended[reason], word) if reason in ended else 0
+                for word in (WON, LOST, LEVEL)
+            }
+            for reason in found.reasons
+        }
+    return rows
 
 
 def _meetings_json(table: Sequence[Sequence[Meeting | None]]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from referee.rules import Reason
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from arena.statistics.stats import PlayedMatch
     from referee.record import Record
     from referee.results import DealResult
 
@@ -28,6 +29,7 @@ class EndedDeal:
         match: Number of the match.
         deck: Number of the deck within the match.
         labels: The bots.
+        sides: The side of each, as small numbers.
         reason: Why the deal ended, in a word; of a combination, which.
         results: Whether each won, paid ("lost") or neither ("level").
         leader: Seat that led first.
@@ -38,6 +40,7 @@ class EndedDeal:
     match: int
     deck: int
     labels: tuple[str, ...]
+    sides: tuple[int, ...]
     reason: str
     results: tuple[str, ...]
     leader: int
@@ -70,9 +73,9 @@ class SeatAdvantage:
 
     Attributes:
         place: 0 for the seat itself, 1 for the next to play, and so on.
-        mean: Mean score per deal of who sat there.
-        half_width: Half its 95% interval over decks; None if decks all scored alike.
-        decks: How many decks it rests on.
+        mean: Mean score per deal of who sat there, or per match.
+        half_width: Half its 95% interval over decks, or matches; None if these all scored alike.
+        decks: How many decks, or matches, it rests on.
     """
 
     place: int
@@ -81,15 +84,19 @@ class SeatAdvantage:
     decks: int
 
 
-def ended_deals(number: int, record: Record, labels: Sequence[str]) -> tuple[EndedDeal, ...]:
+def ended_deals(
+    number: int, record: Record, labels: Sequence[str], sides: Sequence[int] = ()
+) -> tuple[EndedDeal, ...]:
     """Return what statistics keep of a match.
 
     Args:
         number: Of the match.
         record: Of the match.
         labels: Its entrants' labels, in the order of the first leg's seats.
+        sides: The side of each; empty if each plays for itself.
     """
-    return tuple(_ended(number, record, labels, deal) for deal in record.deals)
+    sides = sides or range(len(labels))
+    return tuple(_ended(number, record, labels, sides, deal) for deal in record.deals)
 
 
 def endings(deals: Iterable[EndedDeal]) -> tuple[Ending, ...]:
@@ -107,6 +114,25 @@ def endings(deals: Iterable[EndedDeal]) -> tuple[Ending, ...]:
     )
 
 
+def endings_against(
+    deals: Iterable[EndedDeal],
+) -> dict[tuple[str, str], tuple[Ending, ...]]:
+    """Count how the deals of each bot against each other one ended, by reason as `endings`.
+
+    A deal of more than two sides counts against each of the others.
+    """
+    met: dict[tuple[str, str], list[EndedDeal]] = defaultdict(list)
+    for deal in deals:
+        seats = list(zip(deal.labels, deal.sides, strict=True))
+        opponents = {(one, other) for one, mine in seats for other, side in seats if side != mine}
+        for pair in opponents:
+            met[pair].append(deal)
+    return {
+        (one, other): tuple(each for each in endings(found) if each.entrant == one)
+        for (one, other), found in sorted(met.items())
+    }
+
+
 def advantage_of_the_lead(deals: Iterable[EndedDeal]) -> tuple[SeatAdvantage, ...]:
     """Return what each place was worth, counted from the seat that led first."""
     return _advantages(deals, lambda deal: deal.leader)
@@ -117,7 +143,19 @@ def advantage_of_the_deal(deals: Iterable[EndedDeal]) -> tuple[SeatAdvantage, ..
     return _advantages(deals, lambda deal: deal.dealer)
 
 
-def _ended(number: int, record: Record, labels: Sequence[str], deal: DealResult) -> EndedDeal:
+def advantage_of_the_match(matches: Iterable[PlayedMatch]) -> tuple[SeatAdvantage, ...]:
+    """Return what each place at the table was worth in matches that are not mirrored."""
+    means: dict[int, list[float]] = defaultdict(list)
+    for match in sorted(matches, key=lambda match: match.number):
+        deals = [deal for legs in match.decks for deal in legs]
+        for place, scores in enumerate(zip(*deals, strict=True)):
+            means[place].append(float(sum(scores)))
+    return tuple(_advantage(place, units) for place, units in sorted(means.items()))
+
+
+def _ended(
+    number: int, record: Record, labels: Sequence[str], sides: Sequence[int], deal: DealResult
+) -> EndedDeal:
     entrants = [record.entrant_at(deal.leg, seat) for seat in deal.playing]
     outcome = deal.outcome
     is_named = outcome.reason is Reason.COMBINATION and outcome.detail
@@ -127,6 +165,7 @@ def _ended(number: int, record: Record, labels: Sequence[str], deal: DealResult)
         match=number,
         deck=deal.deck,
         labels=tuple(labels[entrant] for entrant in entrants),
+        sides=tuple(sides[entrant] for entrant in entrants),
         reason=outcome.detail if is_named else str(outcome.reason),
         results=tuple(
             WON if seat in outcome.winners else LOST if seat in losers else LEVEL

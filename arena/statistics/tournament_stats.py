@@ -11,12 +11,15 @@ from arena.statistics.cross_table import Meeting, cross_table
 from arena.statistics.endings import (
     advantage_of_the_deal,
     advantage_of_the_lead,
+    advantage_of_the_match,
     ended_deals,
     endings,
+    endings_against,
 )
 from arena.statistics.luck import luck_of_the_deal
 from arena.statistics.stats import balance, by_pairs, score_per_deal
 from referee.record import RecordError, read_record
+from referee.results import SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,9 +52,12 @@ class TournamentStatistics:
             never met.
         pairs: Of a game of pairs the same by pairs: their labels, and their table.
         endings: How deals ended, by bot and reason.
+        against: The same of the deals of a bot against another one, by both their labels.
         reasons: How many deals ended for each reason.
         lead: What each place was worth, counted from the seat that leads first.
         deal: The same, counted from the dealer.
+        seats: What each place was worth where matches are not mirrored, counted from who sat
+            first in the match.
         luck: How much of a score was in the cards, None where that cannot be told.
         missing: IDs of matches whose record cannot be read; they are left out of endings and
             places.
@@ -64,9 +70,11 @@ class TournamentStatistics:
     pairs: tuple[str, ...]
     pair_table: tuple[tuple[Meeting | None, ...], ...]
     endings: tuple[Ending, ...]
+    against: Mapping[tuple[str, str], tuple[Ending, ...]]
     reasons: Mapping[str, int]
     lead: tuple[SeatAdvantage, ...]
     deal: tuple[SeatAdvantage, ...]
+    seats: tuple[SeatAdvantage, ...]
     luck: Luck | None
     missing: tuple[str, ...]
 
@@ -83,6 +91,7 @@ def tournament_statistics(store: Store, name: str) -> TournamentStatistics:
     deals, missing = _deals(queries.matches(store, info.name))
     paired = by_pairs(matches) if info.rules.sides == "pairs" else ()
     pairs = list(dict.fromkeys(label for match in paired for label in match.entrants))
+    is_series = info.match_format == SERIES
     return TournamentStatistics(
         tournament=info.name,
         match_format=info.match_format,
@@ -98,10 +107,12 @@ def tournament_statistics(store: Store, name: str) -> TournamentStatistics:
         pairs=tuple(pairs),
         pair_table=cross_table(paired, pairs),
         endings=endings(deals),
+        against=endings_against(deals),
         reasons=dict(sorted(Counter(deal.reason for deal in deals).items())),
         lead=advantage_of_the_lead(deals),
         deal=advantage_of_the_deal(deals),
-        luck=luck_of_the_deal(matches),
+        seats=() if is_series else advantage_of_the_match(matches),
+        luck=luck_of_the_deal(matches) if is_series else None,
         missing=missing,
     )
 
@@ -114,7 +125,9 @@ def _deals(matches: Iterable[MatchInfo]) -> tuple[list[EndedDeal], tuple[str, ..
         if match.record is None:
             continue
         try:
-            deals += ended_deals(match.number, read_record(match.record), match.entrants)
+            deals += ended_deals(
+                match.number, read_record(match.record), match.entrants, match.sides
+            )
         except (RecordError, OSError):
             missing.append(f"{match.tournament}/{match.number}")
     return deals, tuple(missing)
