@@ -587,15 +587,7 @@ def test_play_tells_of_stalls(
         return replace(report, result=replace(report.result, legs=tuple(legs)))
 
     monkeypatch.setattr("arena.play.run_match", stalled)
-    line = [
-        "play",
-        str(bots / "first"),
-        str(bots / "first"),
-        "--decks",
-        "1",
-        "--sandbox",
-        "process",
-    ]
+    line = ["play", str(bots / "first"), str(bots / "first"), "--sandbox", "process"]
     line += ["--match-format", "native", "--variant", "bura-basic"]
     assert main(line) == 0
     told = "the referee stood still once, 1.2 s in all, charged to no bot"
