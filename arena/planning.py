@@ -74,7 +74,12 @@ def obstacle(store: Store, info: TournamentInfo) -> RefusedError | None:
 
 
 def hindrance(store: Store, info: TournamentInfo) -> RefusedError | None:
-    """Return why a tournament cannot be run now: it cannot be played, or it waits for strings."""
+    """Return why a tournament cannot be run now: it cannot be played, or it waits for strings.
+
+    None of one that is over: its run has nothing to do.
+    """
+    if info.is_over:
+        return None
     return obstacle(store, info) or waiting(info.name, info.contributions)
 
 

@@ -380,8 +380,10 @@ def run(
             progress.note(f"{reaped} leftovers of a run that died were taken back")
         driver = Driver(store, info, sandbox, owner, progress=progress, stop=stop)
         try:
-            with WorkerPool(store.home, slots, play) as pool:
-                driver.drive(pool)
+            # Of what is over nothing is left to play, and nobody need ever have been in it.
+            if not info.is_over:
+                with WorkerPool(store.home, slots, play) as pool:
+                    driver.drive(pool)
         finally:
             driver.give_back()
         # A worker may have died between its record and its report.
