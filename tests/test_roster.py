@@ -452,7 +452,7 @@ def test_replacement_is_told_from_a_late_entry(store: Store, tmp_path: Path) -> 
     table = planning.table(store, queries.tournament(store, "cup"))
     notes = {row.names[0]: row.note for row in table if row.note}
     assert table[0].names == ("anna@2",)
-    assert notes == {"anna@1": "replacement", "anna@2": "replacement"}
+    assert notes == {"anna@1": "replaced by anna@2", "anna@2": "replaces anna@1"}
 
 
 def test_late_entry_that_would_find_nothing_to_play_is_refused(store: Store) -> None:
