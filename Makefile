@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.setup-done
-JOBS ?= auto
+# Tests wait for bots and clocks about half of their time.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ARGS ?=
 FUZZ_SECONDS ?= 3600
 # How pytest ends where ARGS choose none of the tests.

@@ -387,6 +387,7 @@ def forget(store: Store) -> None:
         session.execute(update(Match).values(state=MatchState.PLANNED))
 
 
+@pytest.mark.long
 def test_hundred_orders_of_arrival_make_one_table(store: Store) -> None:
     """The table is a function of the results, not of when they came."""
     dice = random.Random(1)

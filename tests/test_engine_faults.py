@@ -243,6 +243,7 @@ def test_passing_troubles_cost_nothing(box: Box, proxy: Proxy, sleeper: str, rul
     assert any(re.search(rule.call, call) for call in proxy.seen)
 
 
+@pytest.mark.long
 def test_late_answer_is_the_failure_of_the_engine(box: Box, proxy: Proxy, sleeper: str) -> None:
     """It is waited for once: nobody is blamed, nothing is left, and nobody asks again."""
     proxy.rules.append(Rule(KILL, times=1, delay=LATE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import io
@@ -9,7 +10,9 @@ import json
 import os
 import subprocess
 import tarfile
+import tempfile
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,9 +27,24 @@ from arena.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 SLEEP = "import time; time.sleep(600)"
+
+
+@pytest.fixture(autouse=True)
+def _archives(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let tests of archives wait for each other, in whatever process.
+
+    What undoes a failed load cannot tell a name that the archive took from one that another test
+    gave meanwhile.
+    """
+    if not request.node.name.startswith("test_archive"):
+        yield
+        return
+    path = Path(tempfile.gettempdir()) / f"bura-test-archives-{os.getuid()}.lock"
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

@@ -93,7 +93,13 @@ def test_next_play_removes_what_a_killed_one_left(
     assert [list(place.glob("bura-*")) for place in places] == [[], []]
 
 
-@pytest.mark.parametrize("backend", ["process", pytest.param("docker", marks=pytest.mark.docker)])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("process", marks=pytest.mark.long),
+        pytest.param("docker", marks=pytest.mark.docker),
+    ],
+)
 def test_what_a_living_command_has_is_left_to_it(
     backend: str, places: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -33,6 +33,7 @@ LINES = (
     ("rankings", "--variant", "burkozyol-pairs", "--changes"),
     ("rules", "list"),
     ("stats", "played"),
+    ("stats", "played", "--between", *NAMES),
     ("tournament", "history", "planned"),
     ("tournament", "list"),
     ("tournament", "plan", "planned", "--pairings"),

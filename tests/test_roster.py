@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cups import Script, options, play, run, submit
+from cups import SEED, Script, options, play, run, submit
 from stores import OWNER, die_before, lease, result
 
 from arena import desk, formats, ledger, planning, queries, roster, tournament
@@ -468,7 +468,7 @@ def playing_swiss(store: Store, tmp_path: Path) -> None:
     """Begin a Swiss of six of which the fourth round is to come."""
     for name in ("emil", "fedor", "greta"):
         submit(store, tmp_path, name)
-    tournament.create(store, options(*NAMES, "emil", "fedor", format="swiss", rounds=4))
+    tournament.create(store, options(*NAMES, "emil", "fedor", format="swiss", rounds=4, seed=SEED))
     stop = StopFlag()
     run(store, Script({7: stop.request}), stop=stop)
 

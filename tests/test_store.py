@@ -236,6 +236,7 @@ def test_old_database_is_copied_before_an_upgrade(
         connection.close()
 
 
+@pytest.mark.long
 def test_migration_killed_at_any_statement_is_all_or_nothing(tmp_path: Path) -> None:
     """A database is empty or complete, never in between, and the next opening completes it."""
     fork = multiprocessing.get_context("fork")

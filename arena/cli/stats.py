@@ -65,9 +65,8 @@ FIELDS = {
     "bots[].games": "matches with a result",
     **{f"bots[].{name}": meaning for name, meaning in _ESTIMATE_FIELDS.items()},
     **{f"meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
-    "meetings[].reasons.*.won": "deals against the other that ended for a reason and it won",
-    "meetings[].reasons.*.lost": "such deals it paid for",
-    "meetings[].reasons.*.level": "such deals it neither won nor paid for",
+    "meetings[].reasons.*": "of the deals against the other that ended for a reason: how many it "
+    "won, how many it paid for (lost), and how many it did neither in (level)",
     "pair_meetings[]": "the same but for reasons by pairs; empty if each plays for itself",
     **{f"pair_meetings[].{name}": meaning for name, meaning in _MEETING_FIELDS.items()},
     "endings[].name": "name@version",
@@ -78,6 +77,7 @@ FIELDS = {
     "reasons.*": "how many deals ended for a reason",
     **{f"lead[].{name}": f"from the first lead: {words}" for name, words in _SEAT_FIELDS.items()},
     **{f"deal[].{name}": f"from the dealer: {words}" for name, words in _SEAT_FIELDS.items()},
+    "seats[]": "the seats of what is not mirrored; empty in a series",
     "seats[].place": "outside series: 0 for who sat first in a match, 1 for the next and so on",
     "seats[].per_deal": "mean score per match of who sat there",
     "seats[].half_width": "half of its 95% interval over matches, or null",
@@ -262,11 +262,13 @@ def _entrant(info: TournamentInfo, word: str) -> str:
         RefusedError: There are several versions of it.
     """
     wanted = word.casefold()
-    labels = [
-        each.name
-        for each in info.entrants
-        if wanted in {each.name.casefold(), each.bot.name.casefold()}
-    ]
+    labels = sorted(
+        {
+            each.name
+            for each in info.entrants
+            if wanted in {each.name.casefold(), each.bot.name.casefold()}
+        }
+    )
     if not labels:
         raise NotFoundError(
             f"{word} is not in {info.name}", f"arena tournament show {info.name} says who is"
