@@ -107,7 +107,6 @@ def _claim_and_give_back(home: Home, wins: int, boot: str, results: Queue[_Claim
 @pytest.mark.parametrize(
     ("either_home", "wins"),
     [
-        ("sqlite", 1_000),
         ("sqlite", 10_000),
         # A server of PostgreSQL is as many processes again.
         pytest.param("postgresql", 250, marks=pytest.mark.postgresql),

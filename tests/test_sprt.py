@@ -135,7 +135,6 @@ def test_error_rates_hold(name: str, truth: Verdict) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["even", "skewed", "rare"])
 @pytest.mark.parametrize("truth", [Verdict.H0, Verdict.H1])
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     ("test", "batch", "tests"),
     [
@@ -147,10 +146,10 @@ def test_error_rates_hold(name: str, truth: Verdict) -> None:
     ids=["20", "50 in tens", "around 0", "100"],
 )
 def test_error_rates_hold_for_other_tests(
-    *, test: Sprt, batch: int, tests: int, seed: int, truth: Verdict, name: str
+    *, test: Sprt, batch: int, tests: int, truth: Verdict, name: str
 ) -> None:
     """Narrow and wide spans, small batches and other random numbers err no more often."""
-    check_error_rate(test, name, truth, tests=tests, batch=batch, seed=seed)
+    check_error_rate(test, name, truth, tests=tests, batch=batch, seed=1)
 
 
 def check_error_rate(
