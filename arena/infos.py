@@ -70,6 +70,11 @@ def version_label(name: str, number: int) -> str:
     return f"{name}@{number}"
 
 
+def is_named(label: str, word: str) -> bool:
+    """Tell whether a word names the version of a label: with its number or without, in any case."""
+    return word.casefold() in {label.casefold(), label.partition("@")[0].casefold()}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotVersionInfo:
     """One submitted version of a bot; what it runs never changes.

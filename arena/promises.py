@@ -14,6 +14,7 @@ from arena.contributions import WAITING, contributions, fix_list, forgo
 from arena.desk import change
 from arena.entropy import StringState, digest_of
 from arena.errors import NotFoundError, RefusedError, with_near
+from arena.infos import is_named
 from arena.tables import BotVersion, Entrant, ListedString, Tournament
 
 if TYPE_CHECKING:
@@ -182,8 +183,7 @@ def give_up(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
             "a string can be forgone before the start",
         )
     missing = [each.entrant for each in info.contributions if each.state in WAITING]
-    wanted = word.casefold()
-    found = {each for each in missing if wanted in {each.casefold(), _bare(each).casefold()}}
+    found = {each for each in missing if is_named(each, word)}
     if not found:
         hint = f"it waits for {', '.join(missing)}" if missing else "it waits for nobody's string"
         raise NotFoundError(
@@ -202,7 +202,3 @@ def give_up(store: Store, name: str, word: str, reason: str) -> TournamentInfo:
 
     change(store, info, reason, act)
     return queries.tournament(store, name)
-
-
-def _bare(label: str) -> str:
-    return label.rpartition("@")[0]

@@ -32,6 +32,7 @@ from arena.infos import (
     Seeding,
     TournamentInfo,
     TournamentState,
+    is_named,
     version_label,
 )
 from arena.owners import lives
@@ -242,7 +243,7 @@ def matches(store: Store, tournament: str, *, entrant: str | None = None) -> tup
         infos = matches_of(session, store.home, row)
     if entrant is None:
         return infos
-    return tuple(info for info in infos if any(_is_named(name, entrant) for name in info.entrants))
+    return tuple(info for info in infos if any(is_named(name, entrant) for name in info.entrants))
 
 
 def match(store: Store, tournament: str, number: int) -> MatchDetails:
@@ -383,10 +384,6 @@ def find_version(session: Session, bot: BotVersionInfo) -> int:
         .where(Bot.name == bot.name, BotVersion.number == bot.version)
     ).one()
     return cast("int", found)
-
-
-def _is_named(label: str, wanted: str) -> bool:
-    return wanted.casefold() in {label.casefold(), label.partition("@")[0].casefold()}
 
 
 def _find_bot(session: Session, name: str) -> Bot:

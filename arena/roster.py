@@ -15,6 +15,7 @@ from arena.desk import change, check_reason
 from arena.entries import split_pair
 from arena.errors import NotFoundError, RefusedError, with_near
 from arena.formats import Partners
+from arena.infos import is_named
 from arena.plan_queries import plan_of
 from arena.reasons import ReasonKind
 
@@ -175,12 +176,7 @@ def _find(info: TournamentInfo, word: str, among: Sequence[EntrantInfo]) -> tupl
     """Return the bot that a word names among some entrants, or the pair, by one of it or both."""
 
     def named(name: str) -> list[EntrantInfo]:
-        wanted = name.casefold()
-        return [
-            entrant
-            for entrant in among
-            if wanted in {entrant.name.casefold(), entrant.bot.name.casefold()}
-        ]
+        return [entrant for entrant in among if is_named(entrant.name, name)]
 
     parts = split_pair(word, lambda name: bool(named(name)))
     units = set.intersection(*({_unit(each) for each in named(part)} for part in parts))

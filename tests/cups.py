@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from stores import result
 
 from arena import bots, tournament
+from arena.home import Home
 from arena.jobs import MatchDescription, Outcome, Played
+from arena.store import Store
 from arena.tournament import RunReport, StopFlag, TournamentOptions
 from referee.results import TimeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from arena.infos import BotVersionInfo, MatchInfo
-    from arena.store import Store
 
 SEED = bytes(range(32))
 
@@ -37,6 +39,15 @@ def submit(
     (source / f"{number}.txt").write_text(f"{name} {number}")
     digest = None if promised is None else hashlib.sha256(promised.encode()).hexdigest()
     return bots.submit(store, name, str(source), "process", entropy=entropy, entropy_digest=digest)
+
+
+@contextmanager
+def store_of(folder: Path, names: Iterable[str]) -> Iterator[Store]:
+    """Open a store with bots of these names."""
+    with Store.open(Home(folder / "home")) as store:
+        for name in names:
+            submit(store, folder, name)
+        yield store
 
 
 def options(*names: str, **changes: object) -> TournamentOptions:

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from commands import arena, read
-from cups import options, run, submit
+from cups import options, run, store_of, submit
 from sqlmodel import SQLModel, select
 
 from arena import ledger, promises, queries, roster, tournament
 from arena.deletion import delete_tournament
 from arena.errors import NotFoundError, RefusedError
-from arena.home import Home
 from arena.recovery import alone
-from arena.store import Store
 from arena.tables import Change, Entrant, Match, Tournament
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from arena.store import Store
 
 NAMES = ("anna", "boris", "clara")
 
@@ -27,9 +27,7 @@ NAMES = ("anna", "boris", "clara")
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A store with three bots."""
-    with Store.open(Home(tmp_path / "home")) as store:
-        for name in NAMES:
-            submit(store, tmp_path, name)
+    with store_of(tmp_path, NAMES) as store:
         yield store
 
 

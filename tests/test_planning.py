@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from cups import SEED, Script, options, play, run, submit
+from cups import SEED, Script, options, play, run, store_of, submit
 from sqlmodel import select
 from stores import result
 
@@ -19,10 +19,8 @@ from arena.errors import RefusedError
 from arena.finals import finals_options
 from arena.formats import FORMATS
 from arena.formats.gauntlet import Gauntlet
-from arena.home import Home
 from arena.infos import Contribution, Seeding, TournamentState
 from arena.jobs import MatchDescription, Outcome, Played
-from arena.store import Store
 from arena.tables import Match, Report, Result
 from referee.shuffle import mixed_seed
 from referee.variants import find_variant
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from arena.forecast import Forecast
+    from arena.store import Store
 
 NAMES = ("anna", "boris", "clara", "dora")
 BURA = find_variant("bura")
@@ -42,9 +41,7 @@ SEATS = {"pods": 3}
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A store with four bots."""
-    with Store.open(Home(tmp_path / "home")) as store:
-        for name in NAMES:
-            submit(store, tmp_path, name)
+    with store_of(tmp_path, NAMES) as store:
         yield store
 
 

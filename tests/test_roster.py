@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from cups import SEED, Script, options, play, run, submit
+from cups import SEED, Script, options, play, run, store_of, submit
 from stores import OWNER, die_before, lease, result
 
 from arena import desk, formats, ledger, planning, queries, roster, tournament
@@ -34,9 +34,7 @@ NAMES = ("anna", "boris", "clara", "dora")
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A store with four bots."""
-    with Store.open(Home(tmp_path / "home")) as store:
-        for name in NAMES:
-            submit(store, tmp_path, name)
+    with store_of(tmp_path, NAMES) as store:
         yield store
 
 

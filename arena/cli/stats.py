@@ -15,6 +15,7 @@ from arena.cli.standings import few_units, unit_titles
 from arena.cli.summary import COMMITTED_MEANING, print_mark
 from arena.cli.words import count, interval, likelihood, percent_of, signed
 from arena.errors import NotFoundError, RefusedError
+from arena.infos import is_named
 from arena.statistics.endings import LEVEL, LOST, WON
 from arena.statistics.tournament_stats import tournament_statistics
 from referee.results import SERIES
@@ -261,14 +262,7 @@ def _entrant(info: TournamentInfo, word: str) -> str:
         NotFoundError: There is none.
         RefusedError: There are several versions of it.
     """
-    wanted = word.casefold()
-    labels = sorted(
-        {
-            each.name
-            for each in info.entrants
-            if wanted in {each.name.casefold(), each.bot.name.casefold()}
-        }
-    )
+    labels = sorted({each.name for each in info.entrants if is_named(each.name, word)})
     if not labels:
         raise NotFoundError(
             f"{word} is not in {info.name}", f"arena tournament show {info.name} says who is"
