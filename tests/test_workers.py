@@ -50,7 +50,9 @@ def die(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
 def play_for_ever(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
     """Play until told to end; leave a file that says so."""
     try:
-        (job.home / "playing").write_text(str(os.getpid()))
+        # A name that is there at once with what it holds: who waits for it reads it then.
+        (job.home / "pid").write_text(str(os.getpid()))
+        (job.home / "pid").rename(job.home / "playing")
         while True:
             time.sleep(0.01)
             beat()
