@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from arena.home import DATABASE_VARIABLE, Home
 from arena.sandbox import SandboxError
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 from referee.players import Inbox
 
 if TYPE_CHECKING:

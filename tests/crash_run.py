@@ -19,7 +19,7 @@ from arena import planning, queries, steps, tournament
 from arena.home import find_home
 from arena.infos import MatchInfo
 from arena.ratings import find_rating, fold
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 from arena.statistics.stats import balance, score_per_deal
 from arena.steps import Step
 from arena.store import Store

@@ -26,7 +26,8 @@ from arena.jobs import Beat, MatchDescription, Outcome, Played
 from arena.runner import GOODBYE_SECONDS, MatchReport, attempt, run_match
 from arena.sandbox import BotSource, images
 from arena.sandbox.cgroups import Cgroup
-from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.container import ContainerSandbox
+from arena.sandbox.engine import Engine
 from arena.sandbox.slots import SHARED_CORES, Slot, plan_slots, usable_cores
 from arena.steps import Step
 from arena.workers import WorkerPool

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.sandbox import BotSource, EngineLostError, Limits, StartRequest, find_sandbox, images
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from arena.home import Home
 from arena.owners import live_owners, ownership
 from arena.recovery import alone, sweep
 from arena.sandbox import EngineLostError, confinement, images, owners
-from arena.sandbox.container import ContainerSandbox, Engine, NamedImage
+from arena.sandbox.container import ContainerSandbox
+from arena.sandbox.engine import Engine, NamedImage
 from arena.sandbox.owners import ProcessStamp, SocketFolder
 from arena.sandbox.process import ProcessSandbox
 from arena.store import Store

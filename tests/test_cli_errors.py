@@ -18,8 +18,8 @@ from arena.cli import main
 from arena.errors import NotFoundError
 from arena.home import Home, find_home
 from arena.play import PlayOptions, choose_backend, gather, seated
-from arena.sandbox import ImageMissingError, container
-from arena.sandbox.container import Engine
+from arena.sandbox import ImageMissingError, engine
+from arena.sandbox.engine import Engine
 from arena.store import Store
 from referee.results import TimeControl
 from referee.rules import Rules
@@ -150,7 +150,7 @@ def test_engine_that_may_not_be_used_says_who_may(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/docker.sock")
-    monkeypatch.setattr(container, "_ping", refuse)
+    monkeypatch.setattr(engine, "ping", refuse)
     assert main(["play", "--sandbox", "docker", "a", "b"]) == 3
     assert said(capsys) == (
         "arena: this user may not use the container engine at unix:///run/docker.sock "

@@ -27,6 +27,8 @@ from arena.sandbox import (
     LimitsMissingError,
 )
 from arena.sandbox import container as container_module
+from arena.sandbox import engine as engine_module
+from arena.sandbox import session as session_module
 from arena.sandbox.cgroups import Cgroup
 from arena.sandbox.confinement import (
     MASKED_PATHS,
@@ -36,7 +38,8 @@ from arena.sandbox.confinement import (
     new_user,
     seccomp_profile,
 )
-from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.container import ContainerSandbox
+from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
@@ -443,7 +446,7 @@ def test_container_removed_by_somebody_is_an_engine_failure(box: Box) -> None:
 def test_restart_of_the_engine_is_no_crash(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exit that was seen after the engine went away blames nobody."""
     bot = box.start("raise SystemExit(255)")
-    monkeypatch.setattr(container_module._Session, "is_alive", lambda _: False)
+    monkeypatch.setattr(session_module.Session, "is_alive", lambda _: False)
     with pytest.raises(EngineLostError, match="restarted"):
         await_exit(bot)
     monkeypatch.undo()
@@ -459,7 +462,7 @@ def test_engine_that_is_shutting_down_is_no_crash(
     def refuse(_: str) -> socket.socket:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(container_module, "_ping", refuse)
+    monkeypatch.setattr(session_module, "ping", refuse)
     with pytest.raises(EngineLostError, match="restarted"):
         await_exit(bot)
     monkeypatch.undo()
@@ -541,7 +544,7 @@ def test_engine_failures_are_told_as_one(
     call: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However the engine fails, it is asked again, and then the platform has failed."""
-    monkeypatch.setattr(container_module, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(engine_module, "PAUSES", (0.0, 0.0))
     api: Any = FakeApi(error)
     with pytest.raises(EngineLostError):
         getattr(Engine(api), call)("name")
@@ -561,7 +564,7 @@ def test_engine_that_is_late_is_not_asked_again(call: str, error: Exception) -> 
 @pytest.mark.parametrize("call", ["kill", "remove"])
 def test_passing_failures_are_survived(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One lost answer does not lose a match."""
-    monkeypatch.setattr(container_module, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(engine_module, "PAUSES", (0.0, 0.0))
     api: Any = FakeApi(requests.exceptions.ConnectionError(), times=2)
     getattr(Engine(api), call)("name")
     assert api.calls == 3
@@ -774,7 +777,7 @@ def test_engine_that_closes_idle_connections_is_no_restarted_one(tmp_path: Path)
         server.listen()
         serving = threading.Thread(target=serve)
         serving.start()
-        session = container_module._Session(str(path))
+        session = session_module.Session(str(path))
         assert session.takes_calls()
         serving.join()
         assert session.is_alive()

@@ -20,9 +20,10 @@ from sandboxes import Box, await_exit, await_true, forget_image, image_of
 from arena.jobs import MatchDescription, Played
 from arena.runner import attempt
 from arena.sandbox import BotSource, EngineLostError, StartRequest
-from arena.sandbox import container as container_module
-from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox import engine as engine_module
+from arena.sandbox.container import ContainerSandbox
 from arena.sandbox.endpoint import find_endpoint
+from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant
@@ -159,7 +160,7 @@ def sleeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     """A proxy before the engine of this machine."""
     engine = find_endpoint().address.removeprefix("unix://")
-    monkeypatch.setattr(container_module, "PAUSES", PAUSES)
+    monkeypatch.setattr(engine_module, "PAUSES", PAUSES)
     with tempfile.TemporaryDirectory(prefix="proxy-") as folder:
         proxy = Proxy(Path(folder), engine)
         yield proxy
@@ -369,7 +370,7 @@ def test_names_are_new_each_time(box: Box, proxy: Proxy, sleeper: str) -> None:
     start(box, sleeper).finish()
     names = [call.partition("name=")[2] for call in proxy.seen if re.search(CREATE, call)]
     assert len(set(names)) == len(names) == 2
-    assert all(container_module.NAME.fullmatch(name) for name in names)
+    assert all(engine_module.NAME.fullmatch(name) for name in names)
 
 
 LOOPS = int(os.environ.get("BURA_LOOPS", "300"))

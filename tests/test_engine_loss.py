@@ -20,7 +20,8 @@ from sandboxes import SECONDS, await_true
 from arena.jobs import ENGINE_LOST, MatchDescription, Played, Voided
 from arena.runner import attempt
 from arena.sandbox import BotSource, EngineLostError, StartRequest, images
-from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.container import ContainerSandbox
+from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 from referee.results import Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant

@@ -12,7 +12,8 @@ import requests
 from arena.sandbox import BotSource, EngineLostError, Limits
 from arena.sandbox import container as container_module
 from arena.sandbox.confinement import LABEL
-from arena.sandbox.container import MOST_SILENCES, ContainerSandbox, Engine, _Container
+from arena.sandbox.container import ContainerSandbox, _Container
+from arena.sandbox.engine import MOST_SILENCES, Engine
 
 LATE = requests.exceptions.ReadTimeout("read timed out")
 SEATS = 6

@@ -22,7 +22,7 @@ from arena import bots, queries
 from arena.errors import RefusedError
 from arena.home import Home
 from arena.sandbox import ImageMissingError, ImageRefusedError, images
-from arena.sandbox.container import Engine, ImageInfo
+from arena.sandbox.engine import Engine, ImageInfo
 from arena.store import Store
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from arena import cleaning
 from arena.cli import main
 from arena.home import Home
 from arena.owners import ownership
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

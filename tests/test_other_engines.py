@@ -13,7 +13,7 @@ import pytest
 
 from arena import doctor
 from arena.home import Home
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 from arena.sandbox.host import Level
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from arena.sandbox import (
     find_sandbox,
 )
 from arena.sandbox.confinement import process_status
-from arena.sandbox.container import Engine
+from arena.sandbox.engine import Engine
 from arena.sandbox.logs import TRUNCATED_MARK
 from arena.sandbox.owners import SocketFolder
 from arena.sandbox.slots import usable_cores

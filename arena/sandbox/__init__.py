@@ -1,7 +1,7 @@
 """Where bots run: one interface, a container backend and a process backend.
 
 The bot dials in: it finds its referee at the Unix socket named by ARENA_ADDRESS and nothing else.
-Only the container backend is a security boundary, and only it imports the engine's client.
+Only the container backend is a security boundary, and only its `engine` imports the client.
 """
 
 from __future__ import annotations

@@ -36,13 +36,14 @@ from arena.sandbox.base import (
     Limits,
     StartRequest,
 )
-from arena.sandbox.container import ContainerSandbox, Engine
+from arena.sandbox.container import ContainerSandbox
+from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from arena.sandbox.container import NamedImage
+    from arena.sandbox.engine import NamedImage
 
 __all__ = [
     "BASES",
