@@ -270,7 +270,6 @@ def _image_id(
 
     path = Path(source)
     if path.is_dir():
-        say(f"building {source}: its Dockerfile is trusted as a program of yours would be")
         image = images.build(path, name=name, say=say)
     elif path.is_file():
         image = images.load(path)

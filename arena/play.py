@@ -411,7 +411,6 @@ def _from_folder(folder: Path, backend: str, say: Callable[[str], None]) -> Cont
     else:
         from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
-        say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
         digest = images.build(folder, name=name, say=say).id
         source = BotSource(image=digest)
     return Contestant(entrant=Entrant(name, digest=digest), label=name, source=source)

@@ -130,9 +130,9 @@ def test_dockerignore_is_honoured(tmp_path: Path) -> None:
 
 
 def test_folder_without_dockerfile_says_what_is_missing(tmp_path: Path) -> None:
-    """A folder that cannot be built names the file that it lacks."""
+    """A folder that cannot be built names the file that it lacks, and is not said to be built."""
     with pytest.raises(ImageRefusedError, match="Dockerfile"):
-        images.build(tmp_path, name="alice")
+        images.build(tmp_path, name="alice", say=pytest.fail)
 
 
 def test_huge_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,7 @@ def build(
             "add one, or run it with the process sandbox",
         )
     _check_size(folder)
+    say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
     with _engine(engine) as used:
         arguments = _build_arguments(used, dockerfile.read_text(encoding="utf-8"), say)
         image = used.build(
