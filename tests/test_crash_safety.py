@@ -15,6 +15,7 @@ import threading
 import time
 from dataclasses import dataclass
 from statistics import mean
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,7 @@ from stores import OTHER, OWNER, add_tournament, lease, open_and_die, report, re
 from arena import bots, queries, tournament
 from arena.databases.sqlite import set_up
 from arena.driver import _WAIT_SECONDS
-from arena.errors import StoreError
+from arena.errors import BusyStoreError, StoreError
 from arena.home import DATABASE_VARIABLE, Home
 from arena.infos import AttemptState, MatchState
 from arena.ledger import MAX_VOIDS, claim, finish, release, void
@@ -360,7 +361,32 @@ def test_folder_that_processes_cannot_share_is_refused() -> None:
             return ("delete",)
 
     with pytest.raises(StoreError, match="keep the arena's folder on a local disk"):
-        set_up(Shared(), None)
+        set_up(Shared(), 0)
+
+
+def test_new_file_to_which_another_process_writes_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite does not wait by itself before the file has its log."""
+    home = Home(tmp_path)
+    other = sqlite3.connect(home.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    clock = SimpleNamespace(monotonic=time.monotonic, time=time.time)
+    clock.sleep = lambda _: other.execute("ROLLBACK")
+    monkeypatch.setattr("arena.databases.sqlite.time", clock)
+    with Store.open(home, busy_seconds=CAP) as store:
+        assert queries.bots(store) == ()
+    other.close()
+
+
+def test_new_file_to_which_another_process_writes_for_too_long_is_busy(tmp_path: Path) -> None:
+    """The wait for the log ends as that for any other writer does."""
+    home = Home(tmp_path)
+    other = sqlite3.connect(home.database, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(BusyStoreError, match="another process is writing"):
+        Store.open(home, busy_seconds=0.05)
+    other.close()
 
 
 # ------------------------------------------------------------------------------------------ tables

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SqliteDatabase"]
 
+_POLL_SECONDS = 0.01
+
 
 class SqliteDatabase(Database):
     """A file; it belongs to the folder it lies in."""
@@ -44,7 +46,7 @@ class SqliteDatabase(Database):
             connect_args={"timeout": busy_seconds, "isolation_level": None},
         )
         self.writers = self.engine.execution_options(writing=True)
-        event.listen(self.engine, "connect", set_up)
+        event.listen(self.engine, "connect", lambda made, _: set_up(made, busy_seconds))
         event.listen(self.engine, "begin", _begin)
 
     def now(self) -> float:
@@ -104,7 +106,7 @@ class SqliteDatabase(Database):
         return _explain(getattr(cause, "sqlite_errorname", ""), str(cause), self._path)
 
 
-def set_up(connection: Any, _record: object) -> None:
+def set_up(connection: Any, busy_seconds: float) -> None:
     """Make a new connection durable and checked.
 
     Raises:
@@ -112,12 +114,27 @@ def set_up(connection: Any, _record: object) -> None:
     """
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
-    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    mode = _keep_log(connection, busy_seconds)
     if mode not in {"wal", "memory"}:
         raise StoreError(
             f"the database cannot be shared by processes here (journal mode {mode})",
             "keep the arena's folder on a local disk",
         )
+
+
+def _keep_log(connection: Any, busy_seconds: float) -> str:
+    """Switch to WAL and return the mode that is in force.
+
+    Where another process writes to a new file, SQLite refuses at once, whatever the timeout.
+    """
+    until = time.monotonic() + busy_seconds
+    while True:
+        try:
+            return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() >= until:
+                raise
+            time.sleep(_POLL_SECONDS)
 
 
 def _begin(connection: Connection) -> None:
