@@ -208,10 +208,14 @@ def _heart(connection: Connection) -> Callable[[], None]:
 def _die_with_driver(lifeline: Connection) -> None:
     """Take SIGTERM as the order to clean up and end, and the driver's death as SIGTERM."""
     told = threading.Event()
+    is_told = False
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
-        # A second order must not break off the cleaning up that the first one began.
-        if not told.is_set():
+        nonlocal is_told
+        # A second order must not break off the cleaning up that the first one began, nor wait for
+        # the event's lock, which the first one may hold.
+        if not is_told:
+            is_told = True
             told.set()
             sys.exit(128 + signal.SIGTERM)
 

@@ -1,6 +1,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -194,3 +195,28 @@ def test_worker_of_a_killed_driver_cleans_up_and_ends(home: Home) -> None:
     wait_for_end(worker)
     assert (home.path / "cleaned up").exists()
     assert live_owners(home) == frozenset()
+
+
+TOLD_AGAIN = """
+import os, signal, threading
+from multiprocessing import Pipe
+from arena import workers
+
+class Interrupted(threading.Event):
+    def set(self):
+        with self._cond:
+            os.kill(os.getpid(), signal.SIGTERM)
+        super().set()
+
+workers.threading.Event = Interrupted
+lifeline, ours = Pipe(duplex=False)
+workers._die_with_driver(lifeline)
+os.kill(os.getpid(), signal.SIGTERM)
+signal.pause()
+"""
+
+
+def test_worker_that_is_told_to_end_while_it_is_being_told_ends() -> None:
+    """The kernel and the pipe tell of a driver's death at the same time."""
+    done = subprocess.run([sys.executable, "-c", TOLD_AGAIN], timeout=CAP, check=False)
+    assert done.returncode == 128 + signal.SIGTERM
