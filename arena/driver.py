@@ -163,6 +163,7 @@ class Driver:
         self._engine_losses = 0
         self._lacks_room = False
         self._is_reaping_due = False
+        self._may_come_late = False
         self._next_look = 0.0
 
     def drive(self, pool: WorkerPool) -> None:
@@ -177,13 +178,9 @@ class Driver:
             # Who waits for a match without end waits for ever; there are enough others.
             self._given_up = MatchState.CANCELLED
         self._plan()
-        while not self._stop.now:
-            self._fill(pool)
-            waits = self._pauses or self._lacks_room
-            if not self._running and (self._stop.draining or not waits):
-                return
-            self._hear(pool)
-            self._keep_leases(pool)
+        self._play(pool)
+        if self._may_come_late:
+            self._reap()
 
     def give_back(self) -> None:
         """Give up the matches that still run; this counts against nobody.
@@ -195,6 +192,15 @@ class Driver:
             self._void(running, Voided(reason=INTERRUPTED))
 
     # ------------------------------------------------------------------------------- scheduling
+
+    def _play(self, pool: WorkerPool) -> None:
+        while not self._stop.now:
+            self._fill(pool)
+            waits = self._pauses or self._lacks_room
+            if not self._running and (self._stop.draining or not waits):
+                return
+            self._hear(pool)
+            self._keep_leases(pool)
 
     def _plan(self) -> bool:
         """Ask the format for pairings, if anything is new to it; return whether any came.
@@ -377,6 +383,8 @@ class Driver:
 
     def _reap(self) -> None:
         """Remove what dead workers left; if the engine fails, before the next match begins."""
+        # An engine may still make what a worker asked for before its end.
+        self._may_come_late = True
         try:
             self._sandbox.reap(self._owner.boot, live_owners(self._store.home))
         except EngineLostError:
