@@ -6,8 +6,6 @@ belongs to a process that runs is left alone.
 
 from __future__ import annotations
 
-import os
-import stat
 import tempfile
 import time
 from contextlib import ExitStack, suppress
@@ -26,7 +24,7 @@ from arena.owners import live_owners, was_left
 from arena.reading import may_write, reading
 from arena.recovery import alone, remove, stale
 from arena.sandbox import SandboxError
-from arena.sandbox.owners import dead_socket_folders
+from arena.sandbox.owners import dead_socket_folders, is_mine
 from arena.tables import BotVersion
 
 if TYPE_CHECKING:
@@ -167,7 +165,7 @@ def _known_images(home: Home) -> frozenset[str]:
 def _temporary_folders(place: Path) -> Iterator[tuple[Path, str]]:
     yield from _owned_folders(place)
     for path in sorted(place.glob(BUILD_FOLDERS)):
-        if _age(path) > BUILD_SECONDS:
+        if is_mine(path) and _age(path) > BUILD_SECONDS:
             yield path, "no build takes so long"
 
 
@@ -178,7 +176,7 @@ def _owned_folders(place: Path) -> Iterator[tuple[Path, str]]:
         (READ_FOLDERS, "the command that read this copy is over"),
     ):
         for path in sorted(place.glob(kind)):
-            if _age(path) and _is_over(path):
+            if is_mine(path) and _is_over(path):
                 yield path, why
 
 
@@ -193,13 +191,11 @@ def _is_over(path: Path) -> bool:
 
 
 def _age(path: Path) -> float:
-    """Return the age of a folder of this user in seconds; zero for what is none."""
+    """Return the age in seconds, below zero after the clock was set back; zero for what is gone."""
     try:
-        found = path.lstat()
+        return time.time() - path.lstat().st_mtime
     except OSError:
         return 0.0
-    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return max(time.time() - found.st_mtime, 0.0) if mine else 0.0
 
 
 def _files(home: Home, *, removes: bool) -> list[Leftover]:

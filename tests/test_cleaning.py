@@ -127,6 +127,19 @@ def test_folders_of_the_dead_go_and_those_of_the_living_stay(
     assert mine.root.exists()
 
 
+@pytest.mark.parametrize("kind", ["play", "read"])
+def test_folder_from_before_the_clock_was_set_back_goes(
+    places: Path, home: Home, kind: str
+) -> None:
+    """That its owner is dead is known by the lock, whatever the time."""
+    folder = Home(places / f"bura-{kind}-dead")
+    folder.create()
+    (folder.owners / "x.lock").touch()
+    later = time.time() + 10 * cleaning.YOUNG_SECONDS
+    os.utime(folder.path, (later, later))
+    assert [one.name for one in find_leftovers(home, None)] == [str(folder.path)]
+
+
 @contextmanager
 def stranger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Be a user without rights."""

@@ -21,6 +21,7 @@ __all__ = [
     "ProcessStamp",
     "SocketFolder",
     "dead_socket_folders",
+    "is_mine",
     "reap_socket_folders",
     "remove_tree",
 ]
@@ -211,15 +212,15 @@ def _socket_folders() -> Iterator[SocketFolder]:
     for place in _places():
         for root in sorted(place.glob(f"{PREFIX}*")):
             folder = SocketFolder(root)
-            if _is_mine(root) and folder.owner() is not None:
+            if is_mine(root) and folder.owner() is not None:
                 yield folder
 
 
-def _is_mine(root: Path) -> bool:
+def is_mine(path: Path) -> bool:
     """Tell whether this is a folder of this user's; what another run just removed is not."""
     try:
-        found = root.lstat()
-    except FileNotFoundError:
+        found = path.lstat()
+    except OSError:
         return False
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
 
