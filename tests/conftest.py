@@ -8,6 +8,7 @@ import shutil
 import signal
 from typing import TYPE_CHECKING
 
+import patient_workers
 import pytest
 from clusters import Cluster, missing_postgresql
 from hypothesis import HealthCheck, settings
@@ -96,6 +97,17 @@ def cluster() -> Iterator[Cluster]:
         yield made
     finally:
         made.remove()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_workers() -> Iterator[None]:
+    """Let the workers of a run that a test drives stand still for longer, too.
+
+    A leg that is played again is another attempt, which few tests expect.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.workers._work", patient_workers.work)
+        yield
 
 
 EITHER = [SQLITE, pytest.param(POSTGRESQL, marks=pytest.mark.postgresql)]

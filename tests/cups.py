@@ -106,7 +106,12 @@ def run(
     stop: StopFlag | None = None,
     play: Callable[..., Outcome] = play,
 ) -> RunReport:
-    """Run a tournament."""
+    """Run a tournament, one match at a time however many cores there are."""
     return tournament.run(
-        store, name, progress=script or Script(), stop=stop or StopFlag(), play=play
+        store,
+        name,
+        progress=script or Script(),
+        stop=stop or StopFlag(),
+        play=play,
+        concurrency=1,
     )

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from stores import description, result
 from arena.home import Home
 from arena.jobs import WORKER_LOST, Beat, MatchDescription, Outcome, Played, Voided
 from arena.owners import live_owners
+from arena.sandbox.owners import ProcessStamp
 from arena.sandbox.slots import Slot
 from arena.workers import Event, WorkerPool
 
@@ -52,8 +54,8 @@ def play_for_ever(job: MatchDescription, beat: Callable[[], None]) -> Outcome:
     """Play until told to end; leave a file that says so."""
     try:
         # A name that is there at once with what it holds: who waits for it reads it then.
-        (job.home / "pid").write_text(str(os.getpid()))
-        (job.home / "pid").rename(job.home / "playing")
+        (job.home / "stamp").write_text(ProcessStamp.current().text)
+        (job.home / "stamp").rename(job.home / "playing")
         while True:
             time.sleep(0.01)
             beat()
@@ -77,9 +79,12 @@ def events(pool: WorkerPool) -> Iterator[Event]:
     pytest.fail("the pool was silent for too long")
 
 
-def outcome(pool: WorkerPool) -> Outcome:
-    """Wait for the next match's end."""
-    return next(event.news for event in events(pool) if not isinstance(event.news, Beat))
+def outcomes(pool: WorkerPool) -> Iterator[Outcome]:
+    """Give the ends of matches as they come; whoever awaits several takes them from one of these.
+
+    A pool may tell of two at once.
+    """
+    return (event.news for event in events(pool) if not isinstance(event.news, Beat))
 
 
 def wait_for(path: Path) -> None:
@@ -90,21 +95,22 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-def wait_for_end(pid: int) -> None:
-    """Wait until a process is gone."""
+def wait_for_end(process: ProcessStamp) -> None:
+    """Wait until a process is over, whether or not anybody has asked how it ended."""
     until = time.monotonic() + CAP
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < until, f"{pid} did not end"
+    while process.is_alive():
+        assert time.monotonic() < until, f"{process} did not end"
         time.sleep(0.02)
 
 
 def test_worker_plays_one_match_after_another(home: Home) -> None:
     """A worker is idle again after each match."""
     with WorkerPool(home, [None], play_quickly) as pool:
+        ends = outcomes(pool)
         for number in (1, 2):
             pool.give(description(home, number=number))
             assert not pool.has_idle
-            assert isinstance(outcome(pool), Played)
+            assert isinstance(next(ends), Played)
             assert pool.has_idle
 
 
@@ -113,7 +119,7 @@ def test_each_slot_has_a_process_of_its_own(home: Home) -> None:
     with WorkerPool(home, [None, None], say_who) as pool:
         for number in (1, 2):
             pool.give(description(home, number=number))
-        details = [str(outcome(pool)) for _ in (1, 2)]
+        details = [str(end) for end in islice(outcomes(pool), 2)]
     assert len({detail.split()[1] for detail in details}) == 2
 
 
@@ -126,14 +132,14 @@ def test_worker_keeps_to_the_cores_of_the_referee(home: Home) -> None:
     slot = Slot(bots=(str(cores[1]),) * 2, referee=str(referee))
     with WorkerPool(home, [slot], say_where) as pool:
         pool.give(description(home))
-        assert str(outcome(pool)) == f"asked: [{referee}]"
+        assert str(next(outcomes(pool))) == f"asked: [{referee}]"
 
 
 def test_worker_is_an_owner_while_it_lives(home: Home) -> None:
     """What a worker starts carries its own boot id, which is live exactly as long as it is."""
     with WorkerPool(home, [None], say_who) as pool:
         pool.give(description(home))
-        owner = str(outcome(pool)).split()[-1]
+        owner = str(next(outcomes(pool))).split()[-1]
         assert live_owners(home) == {owner}
     assert live_owners(home) == frozenset()
 
@@ -141,12 +147,13 @@ def test_worker_is_an_owner_while_it_lives(home: Home) -> None:
 def test_killed_worker_voids_its_match_and_is_replaced(home: Home) -> None:
     """A kill -9 of a worker ends in worker_lost, and the next match is played."""
     with WorkerPool(home, [None], die) as pool:
+        ends = outcomes(pool)
         pool.give(description(home))
-        lost = outcome(pool)
+        lost = next(ends)
         assert isinstance(lost, Voided)
         assert lost.reason == WORKER_LOST
         pool.give(description(home))
-        assert isinstance(outcome(pool), Played)
+        assert isinstance(next(ends), Played)
 
 
 def test_closing_lets_a_playing_worker_clean_up(home: Home) -> None:
@@ -172,7 +179,9 @@ def test_ctrl_c_does_not_reach_a_worker(home: Home) -> None:
     with WorkerPool(home, [None], play_for_ever) as pool:
         pool.give(description(home))
         wait_for(home.path / "playing")
-        os.kill(int((home.path / "playing").read_text()), signal.SIGINT)
+        (worker,) = multiprocessing.active_children()
+        assert worker.pid is not None
+        os.kill(worker.pid, signal.SIGINT)
         assert all(isinstance(event.news, Beat) for event in pool.wait(2))
         assert not (home.path / "cleaned up").exists()
 
@@ -189,7 +198,7 @@ def test_worker_of_a_killed_driver_cleans_up_and_ends(home: Home) -> None:
     driver = multiprocessing.get_context("spawn").Process(target=_drive, args=(home.path,))
     driver.start()
     wait_for(home.path / "playing")
-    worker = int((home.path / "playing").read_text())
+    worker = ProcessStamp((home.path / "playing").read_text())
     driver.kill()
     driver.join()
     wait_for_end(worker)
