@@ -12,6 +12,7 @@ import patient_workers
 import pytest
 from clusters import Cluster, missing_postgresql
 from hypothesis import HealthCheck, settings
+from sandboxes import socket_place
 
 from arena.home import DATABASE_VARIABLE, Home
 from arena.sandbox import SandboxError
@@ -86,6 +87,13 @@ def _patient_inboxes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Inbox, "LONGEST_STALL_NS", 60_000_000_000)
         yield
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path is short enough for sockets; it is there until all patches are undone."""
+    with socket_place() as path:
+        yield path
 
 
 @pytest.fixture(scope="session")

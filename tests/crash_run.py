@@ -1,7 +1,8 @@
 """Runs a tournament of an arena, and kills processes at one step of a match's life.
 
-Arguments: the home; then, if somebody is to be killed, the step, who dies (driver, worker or both)
-and, if it is not the first, which time the step is passed. It happens once in the life of the home.
+Arguments: the home; then, if somebody is to be killed, the step, who dies (driver, worker or both;
+with nobody, whoever passes the step stands still) and, if it is not the first, which time the step
+is passed. It happens once in the life of the home.
 Prints the standings as JSON, the last of them the format's own order.
 
 The code above the guard runs in the workers too: they import this file as their main module.
@@ -12,10 +13,12 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import docker
+import patient  # noqa: F401 - a leg that stood still is not to be played again
 
 from arena import planning, queries, steps, tournament
 from arena.home import find_home
@@ -55,6 +58,8 @@ def crash(step: str) -> None:
         os.kill(os.getppid() if in_worker else os.getpid(), signal.SIGKILL)
     if WHO in {"worker", "both"}:
         os.kill(os.getpid(), signal.SIGKILL)
+    while WHO == "nobody":
+        time.sleep(1)
 
 
 def start_container(self: docker.APIClient, name: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import textwrap
 import time
 import uuid
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from arena.sandbox import Exit, RunningBot, Sandbox
 
@@ -88,10 +89,18 @@ def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "") -> st
     """Build an image of a folder with a bot.py, unlike any other so that it can be removed."""
     words = json.dumps(command or ("python", "-u", "/bot/bot.py"))
     (folder / "Dockerfile").write_text(
-        "ARG BASE=bura-python-bot\nFROM ${BASE}\nCOPY bot.py /bot/bot.py\n"
-        f"LABEL test={uuid.uuid4().hex}\n{extra}\nCMD {words}\n"
+        # From the first layer on it shares nothing with another's that may be removed meanwhile.
+        f"ARG BASE=bura-python-bot\nFROM ${{BASE}}\nLABEL test={uuid.uuid4().hex}\n"
+        f"COPY bot.py /bot/bot.py\n{extra}\nCMD {words}\n"
     )
     return images.build(folder).id
+
+
+@contextmanager
+def socket_place() -> Iterator[Path]:
+    """Make a folder, with a path short enough for sockets wherever temporary files lie."""
+    with tempfile.TemporaryDirectory(prefix="s-", dir="/tmp") as name:
+        yield Path(name)
 
 
 def forget_image(image: str) -> None:

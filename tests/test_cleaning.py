@@ -22,7 +22,7 @@ from arena.cli import main
 from arena.home import Home
 from arena.owners import live_owners, ownership
 from arena.recovery import alone, sweep
-from arena.sandbox import EngineLostError, confinement, images, owners
+from arena.sandbox import EngineLostError, confinement, container, images, owners
 from arena.sandbox.container import ContainerSandbox
 from arena.sandbox.engine import Engine, NamedImage
 from arena.sandbox.owners import ProcessStamp, SocketFolder
@@ -40,12 +40,15 @@ SHARED = tempfile.gettempdir()
 
 
 @pytest.fixture(autouse=True)
-def places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sockets and temporary folders of these tests lie where nobody else's do."""
-    place = tmp_path_factory.mktemp("p")
-    monkeypatch.setattr(owners, "_places", lambda: [place])
-    monkeypatch.setattr(tempfile, "tempdir", str(place))
-    return place
+def places(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sockets and temporary folders of these tests lie where nobody else's do.
+
+    Nor are there containers that other tests of this process gave up.
+    """
+    monkeypatch.setattr(owners, "_places", lambda: [short_folder])
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    monkeypatch.setattr(container, "_strays", container._Strays())
+    return short_folder
 
 
 @pytest.fixture
@@ -382,6 +385,11 @@ def test_container_of_a_dead_owner_goes(
     with monkeypatch.context() as patch:
         patch.setattr(confinement.ProcessStamp, "current", classmethod(lambda _: DEAD))
         dead = box.start(SLEEP)
+    # Other tests have containers of the dead as well.
+    bots = Engine.bots
+    monkeypatch.setattr(
+        Engine, "bots", lambda engine: [one for one in bots(engine) if one[1] == box.owner]
+    )
     assert main(["clean", "--home", str(home.path)]) == 0
     with pytest.raises(EngineLostError, match="removed by somebody else"):
         dead.finish()

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sockets of these tests lie in a folder of their own."""
-    place = tmp_path_factory.mktemp("r")
-    monkeypatch.setattr(owners, "_places", lambda: [place])
-    return place
+    monkeypatch.setattr(owners, "_places", lambda: [short_folder])
+    return short_folder
 
 
 def test_this_process_is_alive() -> None:
