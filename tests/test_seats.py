@@ -3,17 +3,16 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sandboxes import socket_place
 
 from arena import bots, ledger, queries, tournament
 from arena.cli import main
@@ -36,19 +35,18 @@ RANDOM = ROOT / "sample_bots" / "random"
 GREEDY = ROOT / "sample_bots" / "greedy"
 SEED = bytes(range(32))
 NAMES = ("anna", "boris", "clara", "dora")
-CAP = 120.0
+CAP = 600.0
+GENEROUS = TimeControl(move_time_ms=100_000, startup_ms=100_000)
 
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
     """An arena with four bots that choose at random."""
-    # The default place has a path too long for sockets.
-    folder = Path(tempfile.mkdtemp(prefix="seats-"))
-    for name in NAMES:
-        submit = ["bot", "submit", name, str(RANDOM), "--sandbox", "process"]
-        assert main([*submit, "--home", str(folder / "home")]) == 0
-    yield folder / "home"
-    shutil.rmtree(folder)
+    with socket_place() as folder:
+        for name in NAMES:
+            submit = ["bot", "submit", name, str(RANDOM), "--sandbox", "process"]
+            assert main([*submit, "--home", str(folder / "home")]) == 0
+        yield folder / "home"
 
 
 def played(
@@ -57,6 +55,7 @@ def played(
     """Create and run a tournament; give what `show --json` prints and the lines of the run."""
     at = ["--home", str(home)]
     options = ["--sandbox", "process", "--decks", "1", "--seed", SEED.hex()]
+    options += ["--move-time", "100", "--startup", "100"]
     assert main(["tournament", "create", name, *words, *options, *at]) == 0
     assert main(["tournament", "run", name, *at]) == 0
     lines = capsys.readouterr().err.splitlines()
@@ -252,7 +251,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def options(name: str, *words: str, **changes: Any) -> TournamentOptions:
     """Give the options of a small tournament, with changes."""
     values: dict[str, Any] = {"decks": 1, "seed": SEED, "sandbox": "process"}
-    return TournamentOptions(name=name, bots=words, time=TimeControl(), **{**values, **changes})
+    return TournamentOptions(name=name, bots=words, time=GENEROUS, **{**values, **changes})
 
 
 KINDS = {
@@ -339,9 +338,8 @@ def test_kill_in_the_middle_costs_nothing_but_time(
     words: tuple[str, ...], changes: dict[str, Any]
 ) -> None:
     """Kill -9 of driver and worker in a match of many seats leaves the standings as they were."""
-    folder = Path(tempfile.mkdtemp(prefix="kill-"))
-    try:
-        said = []
+    said = []
+    with socket_place() as folder:
         for name in ("calm", "killed"):
             with Store.open(Home(folder / name)) as store:
                 for bot in "abcd":
@@ -357,8 +355,6 @@ def test_kill_in_the_middle_costs_nothing_but_time(
             matches(folder / name, "cup")
         assert said[0] == said[1]
         assert not list(folder.glob("bura-*"))
-    finally:
-        shutil.rmtree(folder)
 
 
 def _run(home: Path, *crash: str) -> subprocess.CompletedProcess[str]:
