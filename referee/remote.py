@@ -124,11 +124,18 @@ class Reception:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for seat in self._seats:
-                self._loop.run_until_complete(seat.stop())
-            self._loop.run_until_complete(_end_tasks())
+            self._stop()
+        except KeyboardInterrupt:
+            # Of a closed loop, a server that still runs cannot take leave.
+            self._stop()
+            raise
         finally:
             self._loop.close()
+
+    def _stop(self) -> None:
+        for seat in self._seats:
+            self._loop.run_until_complete(seat.stop())
+        self._loop.run_until_complete(_end_tasks())
 
     @property
     def players(self) -> tuple[RemotePlayer, ...]:
