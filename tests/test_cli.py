@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import patient
 import pytest
 from rich.progress import Progress
 from stores import Hours
@@ -46,7 +47,7 @@ from arena.store import Store
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
-PATIENT_ARENA = (sys.executable, str(Path(__file__).parent / "patient.py"))
+PATIENT_ARENA = (sys.executable, patient.__file__)
 GENEROUS = ("--move-time", "100", "--startup", "100")
 WAITING = """import pathlib, time
 import burabot
