@@ -126,7 +126,7 @@ class Reception:
         try:
             self._stop()
         except KeyboardInterrupt:
-            # Of a closed loop, a server that still runs cannot take leave.
+            # A server that still runs when its loop is closed can never be stopped.
             self._stop()
             raise
         finally:
