@@ -124,11 +124,18 @@ class Reception:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for seat in self._seats:
-                self._loop.run_until_complete(seat.stop())
-            self._loop.run_until_complete(_end_tasks())
+            self._stop()
+        except KeyboardInterrupt:
+            # A server that still runs when its loop is closed can never be stopped.
+            self._stop()
+            raise
         finally:
             self._loop.close()
+
+    def _stop(self) -> None:
+        for seat in self._seats:
+            self._loop.run_until_complete(seat.stop())
+        self._loop.run_until_complete(_end_tasks())
 
     @property
     def players(self) -> tuple[RemotePlayer, ...]:

@@ -6,7 +6,7 @@ import hashlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from stores import result
+from stores import Ticks, result
 
 from arena import bots, tournament
 from arena.home import Home
@@ -44,7 +44,7 @@ def submit(
 @contextmanager
 def store_of(folder: Path, names: Iterable[str]) -> Iterator[Store]:
     """Open a store with bots of these names."""
-    with Store.open(Home(folder / "home")) as store:
+    with Store.open(Home(folder / "home"), clock=Ticks()) as store:
         for name in names:
             submit(store, folder, name)
         yield store
@@ -106,7 +106,12 @@ def run(
     stop: StopFlag | None = None,
     play: Callable[..., Outcome] = play,
 ) -> RunReport:
-    """Run a tournament."""
+    """Run a tournament, one match at a time however many cores there are."""
     return tournament.run(
-        store, name, progress=script or Script(), stop=stop or StopFlag(), play=play
+        store,
+        name,
+        progress=script or Script(),
+        stop=stop or StopFlag(),
+        play=play,
+        concurrency=1,
     )

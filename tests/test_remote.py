@@ -18,7 +18,7 @@ from hostiles import descriptors
 from legs import EXPLAIN_SECONDS, Played, play, spec
 
 from referee.players import FaultKind, PlatformStalledError
-from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError
+from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError, _SeatServer
 from referee.results import TimeControl
 
 if TYPE_CHECKING:
@@ -336,6 +336,27 @@ def test_nothing_is_left_of_a_reception(tmp_path: Path) -> None:
         assert not (tmp_path / f"{number}.sock").exists()
     # gRPC keeps one thread of its own for all asyncio servers of a process.
     assert threading.active_count() <= before + 1
+
+
+def test_interrupt_while_a_reception_closes_leaves_no_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ctrl-C at that moment is passed on after the servers have been stopped all the same."""
+    stop, interrupts = _SeatServer.stop, iter([KeyboardInterrupt()])
+
+    async def interrupted(server: _SeatServer) -> None:
+        for interrupt in interrupts:
+            raise interrupt
+        await stop(server)
+
+    monkeypatch.setattr(_SeatServer, "stop", interrupted)
+    reception = Reception(spec(), 0)
+    for number in range(2):
+        reception.listen(tmp_path / f"{number}.sock")
+    with pytest.raises(KeyboardInterrupt), reception:
+        pass
+    assert list(tmp_path.iterdir()) == []
+    assert reception._loop.is_closed()
 
 
 def test_what_runs_when_a_reception_closes_comes_to_its_end(
