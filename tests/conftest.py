@@ -6,6 +6,8 @@ import functools
 import os
 import shutil
 import signal
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +21,6 @@ from referee.players import Inbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 # The same examples each time, however long they take: what a run finds does not depend on chance.
@@ -85,6 +86,13 @@ def _patient_inboxes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Inbox, "LONGEST_STALL_NS", 60_000_000_000)
         yield
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder in whose path a socket has room, whatever the folder of the tests is called."""
+    with tempfile.TemporaryDirectory(prefix="bura-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")
