@@ -170,7 +170,7 @@ def measure(
         decks=windows,
         seed=SEED,
         entrants=(Entrant("measuring"), Entrant("opponent")),
-        time_control=TimeControl(move_time_ms=60_000),
+        time_control=TimeControl(move_time_ms=60_000, startup_ms=60_000),
     )
 
     def source(_rules: object, _seed: bytes, _match: int, deck: int) -> FixedSource:
