@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEADY = ("steady",)
-QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
 # The bank is gone with the first silence; who is not silent has it in every round.
 IMPATIENT = TimeControl(move_time_ms=500, bank_ms=3_500, startup_ms=60_000)
 SILENT_HTTP2 = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=ACK)
@@ -77,7 +76,8 @@ def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, se
 
 def test_a_slow_answer_loses_one_deal() -> None:
     """An answer after the move time is late, and the bot plays on."""
-    played = play(spec(time_control=IMPATIENT), STEADY, ("slow", "5.5"))
+    control = TimeControl(move_time_ms=4_000, startup_ms=60_000)
+    played = play(spec(time_control=control), STEADY, ("slow", "5"))
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
