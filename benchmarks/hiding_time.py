@@ -200,7 +200,7 @@ def _play(
             reception.wait_for_bots()
             leg = play_leg(spec, 0, seated(reception.players), reception.inbox)
             for process in processes:
-                process.wait(10)
+                process.wait(60)
         finally:
             for process in processes:
                 process.kill()
