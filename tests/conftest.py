@@ -89,7 +89,7 @@ def _patient_inboxes() -> Iterator[None]:
 
 
 @pytest.fixture
-def short_path() -> Iterator[Path]:
+def short_folder() -> Iterator[Path]:
     """A folder in whose path a socket has room, whatever the folder of the tests is called."""
     with tempfile.TemporaryDirectory(prefix="bura-") as folder:
         yield Path(folder)

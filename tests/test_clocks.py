@@ -33,10 +33,10 @@ HOUR = 3600.0
 
 
 @pytest.fixture
-def reception(short_path: Path) -> Iterator[Reception]:
+def reception(short_folder: Path) -> Iterator[Reception]:
     """A reception with one seat."""
     with Reception(spec(), 0) as reception:
-        reception.listen(short_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         yield reception
 
 
@@ -73,7 +73,7 @@ def test_seconds_between_two_waits_end_the_attempt(
         reception.inbox.receive(time.monotonic_ns())
 
 
-def test_time_in_which_nobody_listens_does_not_count_as_start_up(short_path: Path) -> None:
+def test_time_in_which_nobody_listens_does_not_count_as_start_up(short_folder: Path) -> None:
     """A bot that is not heard because the referee asks the engine has not failed to come."""
     polls = 0
 
@@ -84,7 +84,7 @@ def test_time_in_which_nobody_listens_does_not_count_as_start_up(short_path: Pat
 
     control = TimeControl(move_time_ms=1_000, startup_ms=50)
     with Reception(spec(time_control=control), 0) as reception:
-        reception.listen(short_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         reception.wait_for_bots(slow_engine)
         arrival = reception.inbox.receive(0)
     assert arrival is not None

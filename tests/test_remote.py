@@ -222,10 +222,10 @@ def test_a_second_stream_is_refused_without_penalty() -> None:
 
 
 def test_nobody_connects_once_the_bot_is_in(
-    short_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever would dial again and again, to keep the referee busy, finds no socket."""
-    door = short_path / "referee.sock"
+    door = short_folder / "referee.sock"
     monkeypatch.setenv("ARENA_ADDRESS", f"unix:{door}")
 
     with Reception(spec(), 0) as reception, ThreadPoolExecutor(1) as pool:
@@ -241,10 +241,10 @@ def test_nobody_connects_once_the_bot_is_in(
 
 @pytest.mark.parametrize("said", [b"", SILENT_HTTP2], ids=["silent", "speaks HTTP/2 only"])
 def test_connections_that_open_no_stream_are_few_and_are_closed(
-    said: bytes, short_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: bytes, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A seat has eight at most, for seconds, and meanwhile another seat's bot comes in."""
-    doors = [short_path / f"{seat}.sock" for seat in range(2)]
+    doors = [short_folder / f"{seat}.sock" for seat in range(2)]
     monkeypatch.setenv("ARENA_ADDRESS", f"unix:{doors[1]}")
     with (
         Reception(spec(), 0) as reception,
@@ -330,11 +330,11 @@ def test_over_tcp_only_the_token_opens_the_seat(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_process_that_was_kept_from_running_waits_for_no_bot(
-    monkeypatch: pytest.MonkeyPatch, short_path: Path
+    monkeypatch: pytest.MonkeyPatch, short_folder: Path
 ) -> None:
     """When the machine slept through the start-up, no bot is blamed for it."""
     with Reception(spec(), 0) as reception:
-        reception.listen(short_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         monkeypatch.setattr(reception.inbox, "let_run", lambda _: time.sleep(0.05))
         monkeypatch.setattr(reception.inbox, "LONGEST_STALL_NS", 1_000_000)
         with pytest.raises(PlatformStalledError, match="did not run"):
@@ -351,14 +351,14 @@ def test_an_unknown_protocol_is_refused_in_words() -> None:
     )
 
 
-def test_nothing_is_left_of_a_reception(short_path: Path) -> None:
+def test_nothing_is_left_of_a_reception(short_folder: Path) -> None:
     """Sockets and threads are gone when it closes, also with a bot that never came."""
     before = threading.active_count()
     for number in range(3):
         with Reception(spec(), 0) as reception:
-            reception.listen(short_path / f"{number}.sock")
-            assert (short_path / f"{number}.sock").stat().st_mode & 0o777 == 0o666
-        assert not (short_path / f"{number}.sock").exists()
+            reception.listen(short_folder / f"{number}.sock")
+            assert (short_folder / f"{number}.sock").stat().st_mode & 0o777 == 0o666
+        assert not (short_folder / f"{number}.sock").exists()
     # gRPC keeps one thread of its own for all asyncio servers of a process.
     assert threading.active_count() <= before + 1
 

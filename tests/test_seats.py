@@ -36,8 +36,8 @@ RANDOM = ROOT / "sample_bots" / "random"
 GREEDY = ROOT / "sample_bots" / "greedy"
 SEED = bytes(range(32))
 NAMES = ("anna", "boris", "clara", "dora")
-CAP = 120.0
-PATIENT = ["--move-time", "20", "--startup", "100"]
+CAP = 600.0
+GENEROUS = TimeControl(move_time_ms=100_000, startup_ms=100_000)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,8 @@ def played(
 ) -> tuple[dict[str, Any], list[str]]:
     """Create and run a tournament; give what `show --json` prints and the lines of the run."""
     at = ["--home", str(home)]
-    options = ["--sandbox", "process", "--decks", "1", "--seed", SEED.hex(), *PATIENT]
+    options = ["--sandbox", "process", "--decks", "1", "--seed", SEED.hex()]
+    options += ["--move-time", "100", "--startup", "100"]
     assert main(["tournament", "create", name, *words, *options, *at]) == 0
     assert main(["tournament", "run", name, *at]) == 0
     lines = capsys.readouterr().err.splitlines()
@@ -186,7 +187,8 @@ def test_quick_match_of_pairs_seats_partners_across(
 ) -> None:
     """`arena play a+b c+d` seats a and b across and prints who played whom."""
     line = ["play", "anna+boris", "clara+clara", "--variant", "burkozyol-pairs", "--decks", "1"]
-    assert main([*line, *PATIENT, "--sandbox", "process", "--json", "--home", str(home)]) == 0
+    line += ["--move-time", "100", "--startup", "100"]
+    assert main([*line, "--sandbox", "process", "--json", "--home", str(home)]) == 0
     said = json.loads(capsys.readouterr().out)
     names = [(bot["name"], bot["side"]) for bot in said["bots"]]
     assert names == [("anna@1", 0), ("clara@1#1", 1), ("boris@1", 0), ("clara@1#2", 1)]
@@ -257,8 +259,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def options(name: str, *words: str, **changes: Any) -> TournamentOptions:
     """Give the options of a small tournament, with changes."""
     values: dict[str, Any] = {"decks": 1, "seed": SEED, "sandbox": "process"}
-    time = TimeControl(move_time_ms=20_000, startup_ms=60_000)
-    return TournamentOptions(name=name, bots=words, time=time, **{**values, **changes})
+    return TournamentOptions(name=name, bots=words, time=GENEROUS, **{**values, **changes})
 
 
 KINDS = {
