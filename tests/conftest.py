@@ -6,7 +6,9 @@ import functools
 import os
 import shutil
 import signal
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import patient  # noqa: F401 - nothing plays a leg again that a test gave up
@@ -20,7 +22,6 @@ from arena.sandbox.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 # The same examples each time, however long they take: what a run finds does not depend on chance.
@@ -82,6 +83,13 @@ def pytest_configure() -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop(DATABASE_VARIABLE, None)
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder in whose path a socket has room, whatever the folder of the tests is called."""
+    with tempfile.TemporaryDirectory(prefix="bura-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import docker
+
 from arena import planning, queries, steps, tournament
 from arena.home import find_home
 from arena.infos import MatchInfo
 from arena.ratings import find_rating, fold
-from arena.sandbox.engine import Engine
 from arena.statistics.stats import balance, score_per_deal
 from arena.steps import Step
 from arena.store import Store
@@ -34,7 +35,7 @@ LATER = {Step.DEALING: 7}
 TIME = int(sys.argv[4]) if len(sys.argv) > 4 else 0
 
 passed = 0
-_start_container = Engine.start
+_start_container = docker.APIClient.start
 
 
 def crash(step: str) -> None:
@@ -56,14 +57,14 @@ def crash(step: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def start_container(self: Engine, name: str) -> None:
+def start_container(self: docker.APIClient, name: str) -> None:
     """Start a container, or die between its creation and its start."""
     crash(CREATED)
     _start_container(self, name)
 
 
 steps.checkpoint = crash
-Engine.start = start_container  # type: ignore[method-assign]
+docker.APIClient.start = start_container  # type: ignore[method-assign]
 
 
 class Quiet:

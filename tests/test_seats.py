@@ -36,7 +36,8 @@ RANDOM = ROOT / "sample_bots" / "random"
 GREEDY = ROOT / "sample_bots" / "greedy"
 SEED = bytes(range(32))
 NAMES = ("anna", "boris", "clara", "dora")
-CAP = 120.0
+CAP = 600.0
+GENEROUS = TimeControl(move_time_ms=100_000, startup_ms=100_000)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,7 @@ def played(
     """Create and run a tournament; give what `show --json` prints and the lines of the run."""
     at = ["--home", str(home)]
     options = ["--sandbox", "process", "--decks", "1", "--seed", SEED.hex()]
+    options += ["--move-time", "100", "--startup", "100"]
     assert main(["tournament", "create", name, *words, *options, *at]) == 0
     assert main(["tournament", "run", name, *at]) == 0
     lines = capsys.readouterr().err.splitlines()
@@ -75,6 +77,7 @@ def matches(home: Path, name: str) -> tuple[MatchInfo, ...]:
     return infos
 
 
+@pytest.mark.timeout(600)
 def test_three_bots_play_each_deck_in_every_rotation(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +100,7 @@ def test_three_bots_play_each_deck_in_every_rotation(
     assert shown["pair_table"] == []
 
 
+@pytest.mark.timeout(600)
 def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two pairs meet: partners win and lose together, and the pairs have a table of their own."""
     words = ["anna+boris", "clara+clara", "--variant", "burkozyol-pairs"]
@@ -122,6 +126,7 @@ def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert len(told["meetings"]) == 4
 
 
+@pytest.mark.timeout(600)
 def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Four bots entered alone are partners of each other once, and stand alone in the table."""
     words = ["--variant", "burkozyol-eyes"]
@@ -137,6 +142,7 @@ def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [row["games"] for row in shown["pair_table"]] == [1] * 6
 
 
+@pytest.mark.timeout(600)
 def test_saved_rules_are_played(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rules under a name go wherever a variant goes, and come back with --json."""
     at = ["--home", str(home)]
@@ -181,6 +187,7 @@ def test_quick_match_of_pairs_seats_partners_across(
 ) -> None:
     """`arena play a+b c+d` seats a and b across and prints who played whom."""
     line = ["play", "anna+boris", "clara+clara", "--variant", "burkozyol-pairs", "--decks", "1"]
+    line += ["--move-time", "100", "--startup", "100"]
     assert main([*line, "--sandbox", "process", "--json", "--home", str(home)]) == 0
     said = json.loads(capsys.readouterr().out)
     names = [(bot["name"], bot["side"]) for bot in said["bots"]]
@@ -252,7 +259,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def options(name: str, *words: str, **changes: Any) -> TournamentOptions:
     """Give the options of a small tournament, with changes."""
     values: dict[str, Any] = {"decks": 1, "seed": SEED, "sandbox": "process"}
-    return TournamentOptions(name=name, bots=words, time=TimeControl(), **{**values, **changes})
+    return TournamentOptions(name=name, bots=words, time=GENEROUS, **{**values, **changes})
 
 
 KINDS = {
