@@ -4,17 +4,22 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.setup-done
-# Tests wait for bots and clocks about half of their time.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+OLDEST_STAMP = $(VENV)/oldest/.setup-done
+# Which versions are installed, of what a range would allow: the same everywhere, until `upgrade`.
+CONSTRAINTS ?= constraints.txt
+# Tests wait for bots and clocks about half of their time. Each job has servers and bots to feed.
+MOST_JOBS = 8
+JOBS ?= $(shell cores=$$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN); \
+    if [ "$$cores" -lt $(MOST_JOBS) ]; then expr "$$cores" + 1; else echo $(MOST_JOBS); fi)
 ARGS ?=
 FUZZ_SECONDS ?= 3600
 # How pytest ends where ARGS choose none of the tests.
 NONE_CHOSEN = 5
 # The first of each that the client of the engine allows and Python runs without warnings.
-OLDEST ?= docker==7.1.0 requests==2.26.0 urllib3==1.26.18
+OLDEST = docker==7.1.0 requests==2.26.0 urllib3==1.26.18
 
 .DEFAULT_GOAL = help
-.PHONY: help setup check test test-long test-oldest fuzz demo images bench proto format clean
+.PHONY: help setup setup-oldest upgrade check test test-long test-oldest fuzz demo images bench proto format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -22,13 +27,19 @@ help: ## list the targets
 
 setup: $(STAMP) ## make the virtual environment and install the project into it
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "$(PYTHON) is older than Python 3.11; name another: make setup PYTHON=..." >&2; exit 3; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --constraint $(CONSTRAINTS) --editable . --group dev
 	@touch $@
+
+upgrade: ## install the newest of everything, and note which that is in constraints.txt
+	rm -rf $(VENV)
+	$(MAKE) setup CONSTRAINTS=/dev/null
+	$(BIN)/python -m pip freeze --exclude-editable --exclude setuptools >constraints.txt
+	@touch $(STAMP)
 
 check: $(STAMP) ## format, lint, types and import rules
 	$(BIN)/ruff format --check .
@@ -44,8 +55,14 @@ test-long: $(STAMP) ## the long tests: thousands of deals, engines that die; ski
 	    test $$? -eq $(NONE_CHOSEN)
 	$(BIN)/pytest -m 'long and alone' --timeout 1800 $(ARGS) || test $$? -eq $(NONE_CHOSEN)
 
-test-oldest: $(STAMP) ## the tests of containers with the oldest client of the engine that may be used
-	$(BIN)/python -m pip install --quiet --target $(VENV)/oldest --upgrade $(OLDEST)
+setup-oldest: $(OLDEST_STAMP) ## install the oldest client of the engine beside the virtual environment's
+
+$(OLDEST_STAMP): $(STAMP) Makefile
+	rm -rf $(VENV)/oldest
+	$(BIN)/python -m pip install --quiet --target $(VENV)/oldest $(OLDEST)
+	@touch $@
+
+test-oldest: $(OLDEST_STAMP) ## the tests of containers with the oldest client of the engine that may be used
 	PYTHONPATH=$(VENV)/oldest $(BIN)/pytest -n $(JOBS) -m 'docker and not long' $(ARGS) \
 	    tests/test_container.py tests/test_engine_faults.py tests/test_images.py tests/test_doctor.py
 

@@ -170,7 +170,7 @@ def measure(
         decks=windows,
         seed=SEED,
         entrants=(Entrant("measuring"), Entrant("opponent")),
-        time_control=TimeControl(move_time_ms=60_000),
+        time_control=TimeControl(move_time_ms=60_000, startup_ms=60_000),
     )
 
     def source(_rules: object, _seed: bytes, _match: int, deck: int) -> FixedSource:
@@ -200,7 +200,7 @@ def _play(
             reception.wait_for_bots()
             leg = play_leg(spec, 0, seated(reception.players), reception.inbox)
             for process in processes:
-                process.wait(10)
+                process.wait(60)
         finally:
             for process in processes:
                 process.kill()

@@ -56,7 +56,8 @@ BROKEN_OFF = (
     "the stream broke off before Goodbye: the bot ended or cancelled it, or sent a message of more "
     f"than {CUT_BYTES >> 20} MiB"
 )
-CANCEL_SECONDS = 0.2
+# In turns, so that it is no shorter if this process stands still meanwhile.
+CANCEL_TURNS = 20
 END_SECONDS = 2.0
 LOG = logging.getLogger(__name__)
 # Reading a message of 32,000 choices takes longer than many a move.
@@ -124,11 +125,18 @@ class Reception:
         trace: TracebackType | None,
     ) -> None:
         try:
-            for seat in self._seats:
-                self._loop.run_until_complete(seat.stop())
-            self._loop.run_until_complete(_end_tasks())
+            self._stop()
+        except KeyboardInterrupt:
+            # A server that still runs when its loop is closed can never be stopped.
+            self._stop()
+            raise
         finally:
             self._loop.close()
+
+    def _stop(self) -> None:
+        for seat in self._seats:
+            self._loop.run_until_complete(seat.stop())
+        self._loop.run_until_complete(_end_tasks())
 
     @property
     def players(self) -> tuple[RemotePlayer, ...]:
@@ -193,12 +201,12 @@ class Reception:
             PlatformStalledError: This process was kept from running for seconds.
         """
         limit_ms = self._spec.time_control.startup_ms
-        deadline_ns = time.monotonic_ns() + limit_ms * 1_000_000
+        heard_ns = time.monotonic_ns()
+        deadline_ns = heard_ns + limit_ms * 1_000_000
         deaf_ns = 0
         missing = set(range(len(self._seats)))
         while missing:
-            before = time.monotonic_ns()
-            is_over = before > deadline_ns + deaf_ns
+            is_over = heard_ns > deadline_ns + deaf_ns
             for number in sorted(missing):
                 if self._seats[number].arrived:
                     missing.discard(number)
@@ -211,10 +219,12 @@ class Reception:
                     self._seats[number].taken = True
                     self.inbox.put(Arrival(number, time.monotonic_ns(), fault))
                     missing.discard(number)
-            polled, stalled = time.monotonic_ns(), self.inbox.stalled_ns
+            polled_ns, stalled_ns = time.monotonic_ns(), self.inbox.stalled_ns
+            deaf_ns += polled_ns - heard_ns
             self.inbox.let_run(POLL_SECONDS)
-            self.inbox.note_stall(time.monotonic_ns() - polled)
-            deaf_ns += polled - before + self.inbox.stalled_ns - stalled
+            heard_ns = time.monotonic_ns()
+            self.inbox.note_stall(heard_ns - polled_ns)
+            deaf_ns += self.inbox.stalled_ns - stalled_ns
 
 
 async def _end_tasks() -> None:
@@ -461,7 +471,8 @@ class _SeatServer:
             received_ns = self._inbox.clock.now_ns()
             if raw is None:
                 # One that was broken off is cancelled before this is over.
-                await asyncio.sleep(CANCEL_SECONDS)
+                for _ in range(CANCEL_TURNS):
+                    await asyncio.sleep(POLL_SECONDS)
                 self._fault(FaultKind.DISCONNECTED, "the bot ended its stream before Goodbye")
                 return
             self.received_bytes += len(raw)

@@ -168,12 +168,29 @@ class Cluster:
 
     def drop(self, url: str) -> None:
         """Remove a database, whoever is connected to it."""
-        self.execute(f"DROP DATABASE {name_of(url)} WITH (FORCE)")
+        self._execute_alone(f"DROP DATABASE {name_of(url)} WITH (FORCE)")
 
     def _make(self, template: str) -> str:
         name = f"arena_{next(self._numbers)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        self._execute_alone(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
+
+    def _execute_alone(self, statement: str) -> None:
+        """Carry out what nobody else may be connected for, however slowly they go.
+
+        The server waits for them, but for seconds only.
+        """
+        import psycopg  # noqa: PLC0415 - the same
+
+        until = time.monotonic() + CAP
+        while True:
+            try:
+                self.execute(statement)
+            except psycopg.errors.ObjectInUse:
+                if time.monotonic() > until:
+                    raise
+            else:
+                return
 
 
 def name_of(url: str) -> str:

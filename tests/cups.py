@@ -6,7 +6,7 @@ import hashlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from stores import result
+from stores import Ticks, result
 
 from arena import bots, tournament
 from arena.home import Home
@@ -44,7 +44,7 @@ def submit(
 @contextmanager
 def store_of(folder: Path, names: Iterable[str]) -> Iterator[Store]:
     """Open a store with bots of these names."""
-    with Store.open(Home(folder / "home")) as store:
+    with Store.open(Home(folder / "home"), clock=Ticks()) as store:
         for name in names:
             submit(store, folder, name)
         yield store

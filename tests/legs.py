@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 BOTS = Path(__file__).parent / "bots"
 RULES = Rules(false_claim="lose_double", combinations=("bura", "molodka"))
-EXIT_SECONDS = 20.0
-EXPLAIN_SECONDS = 10.0
+EXIT_SECONDS = 60.0
+EXPLAIN_SECONDS = 60.0
 """How long a bot whose stream has ended may take to exit, if that is what it does."""
 
 
@@ -48,15 +48,21 @@ def spec(seats: int = 2, **changes: object) -> MatchSpec:
         "decks": 2,
         "seed": bytes(range(32)),
         "entrants": tuple(Entrant(name) for name in "abcdef"[:seats]),
-        "time_control": TimeControl(move_time_ms=5_000),
+        "time_control": TimeControl(move_time_ms=30_000, startup_ms=60_000),
     }
     return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
 
 
 def play(
-    match: MatchSpec, *commands: Sequence[str], explain_seconds: float = EXPLAIN_SECONDS
+    match: MatchSpec,
+    *commands: Sequence[str],
+    explain_seconds: float = EXPLAIN_SECONDS,
+    let_end: bool = False,
 ) -> Played:
-    """Play leg 0; a command is the name of a bot in tests/bots and its arguments."""
+    """Play leg 0; a command is the name of a bot in tests/bots and its arguments.
+
+    After a leg with faults the bots are killed, unless they are to end by themselves.
+    """
     processes: list[subprocess.Popen[str]] = []
 
     def poll(seat: int) -> Fault | None:
@@ -83,7 +89,10 @@ def play(
         reception.wait_for_bots(poll=poll)
         leg = play_leg(match, 0, reception.players, reception.inbox, explain=explain)
         seconds = time.monotonic() - began
-        outputs = tuple(_output(process, leg) for process in processes)
+        if leg.faults and not let_end:
+            for process in processes:
+                process.kill()
+        outputs = tuple(process.communicate(timeout=EXIT_SECONDS)[0] for process in processes)
     return Played(leg, outputs, seconds)
 
 
@@ -96,13 +105,6 @@ def _start(command: Sequence[str], socket: Path) -> subprocess.Popen[str]:
         stderr=subprocess.DEVNULL,
         text=True,
     )
-
-
-def _output(process: subprocess.Popen[str], leg: LegResult) -> str:
-    """Return what a bot printed; those that committed nothing must end by themselves."""
-    if leg.faults:
-        process.kill()
-    return process.communicate(timeout=EXIT_SECONDS)[0]
 
 
 def _end(process: subprocess.Popen[str]) -> None:

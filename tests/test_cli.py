@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import patient
 import pytest
 from rich.progress import Progress
 from stores import Hours
@@ -46,10 +47,8 @@ from arena.store import Store
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
-SLOW_BOT = """import time
-import burabot
-burabot.play(lambda turn: time.sleep(0.02) or 0, name="slow", version="1")
-"""
+PATIENT_ARENA = (sys.executable, patient.__file__)
+GENEROUS = ("--move-time", "100", "--startup", "100")
 WAITING = """import pathlib, time
 import burabot
 
@@ -333,7 +332,8 @@ def used(bots: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     assert main(["rules", "save", "house", "--rules", "target=41", "--home", str(home)]) == 0
     options = ["--sandbox", "process", "--decks", "2", "--seed", "7", "--home", str(home)]
-    assert main(["tournament", "create", "cup", "first", "also", "broken", *options]) == 0
+    create = ["tournament", "create", "cup", "first", "also", "broken", *options, *GENEROUS]
+    assert main(create) == 0
     assert main(["tournament", "run", "cup", "--home", str(home)]) == 0
     return home
 
@@ -452,7 +452,7 @@ def test_run_tells_of_matches_in_known_lines(
     for name in ("first", "also"):
         main(["bot", "submit", name, str(bots / name), "--sandbox", "process", *home])
     create = ["tournament", "create", "t", "first", "also"]
-    main([*create, "--decks", "1", "--move-time", "20", "--sandbox", "process", *home])
+    main([*create, "--decks", "1", "--sandbox", "process", *GENEROUS, *home])
     capsys.readouterr()
     assert main(["tournament", "run", "t", *home]) == 0
     said = capsys.readouterr()
@@ -562,7 +562,7 @@ def test_play_prints_the_result_with_its_interval(
     """Two folders play, the record is kept and holds; the same file is never written twice."""
     record = tmp_path / "game.jsonl"
     line = ["play", str(bots / "first"), str(bots / "first"), "--decks", "4", "--seed", "1"]
-    line += ["--sandbox", "process", "--record", str(record)]
+    line += ["--sandbox", "process", "--record", str(record), *GENEROUS]
     assert main([*line, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [bot["name"] for bot in said["bots"]] == ["first#1", "first#2"]
@@ -705,57 +705,66 @@ def test_output_of_a_failed_build_keeps_its_lines(
     assert lines[-3:] == ["arena: the build failed:", "Step 1", r"\x1b[31mno such file"]
 
 
+def make_waiting(bots: Path, folder: Path) -> tuple[list[str], Path]:
+    """Make a tournament whose matches do not end; give what runs it, and the file to end them."""
+    home, go = ["--home", str(folder / "a")], folder / "go"
+    waiting = folder / "waiting"
+    waiting.mkdir()
+    (waiting / "bot.py").write_text(WAITING.format(go=str(go)))
+    for bot in (bots / "first", waiting):
+        main(["bot", "submit", bot.name, str(bot), "--sandbox", "process", *home])
+    create = ["tournament", "create", "t", "first", "waiting", "--sandbox", "process", *home]
+    main([*create, "--decks", "3", "--rounds", "3", *GENEROUS])
+    return ["tournament", "run", "t", "--concurrency", "1", *home], go
+
+
+def said_until(running: subprocess.Popen[bytes], words: bytes) -> bytes:
+    """Return what a program says on stderr up to the line with these words."""
+    assert running.stderr is not None
+    said = b""
+    while words not in said:
+        line = running.stderr.readline()
+        assert line, said
+        said += line
+    return said
+
+
 @pytest.mark.long
 def test_interrupt_stops_and_says_how_to_go_on(bots: Path, tmp_path: Path) -> None:
     """Ctrl-C twice ends a run with 130 and the command that resumes it; the rest is played then."""
-    home = ["--home", str(tmp_path / "a")]
-    waiting = tmp_path / "waiting"
-    waiting.mkdir()
-    (waiting / "bot.py").write_text(WAITING.format(go=str(tmp_path / "go")))
-    for folder in (bots / "first", waiting):
-        main(["bot", "submit", folder.name, str(folder), "--sandbox", "process", *home])
-    create = ["tournament", "create", "t", "first", "waiting", "--sandbox", "process", *home]
-    main([*create, "--decks", "3", "--rounds", "3", "--move-time", "100"])
-    command = [str(ARENA), "tournament", "run", "t", *home]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
+    run, go = make_waiting(bots, tmp_path)
+    with subprocess.Popen(
+        [*PATIENT_ARENA, *run], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as running:
         assert running.stderr is not None
         said = b""
         # Two signals at once may arrive as one.
         for words in (b"Started match", b"stopping after"):
-            while words not in said:
-                line = running.stderr.readline()
-                assert line, said
-                said += line
+            said += said_until(running, words)
             running.send_signal(signal.SIGINT)
         said += running.stderr.read()
         assert running.wait(60) == 130
     assert b"stopping at once" in said
     assert b"Finished match" not in said
-    (tmp_path / "go").touch()
+    go.touch()
     assert f"resume it: arena tournament run t --home {tmp_path / 'a'}".encode() in said
-    assert main(["tournament", "run", "t", *home]) == 0
+    assert main(run) == 0
 
 
-def test_one_interrupt_lets_the_running_match_end(tmp_path: Path) -> None:
+def test_one_interrupt_lets_the_running_match_end(bots: Path, tmp_path: Path) -> None:
     """Ctrl-C, which a terminal sends to all processes, once: what is played counts, no more is."""
-    home = ["--home", str(tmp_path / "a")]
-    for name in ("slow", "also"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.py").write_text(SLOW_BOT)
-        main(["bot", "submit", name, str(tmp_path / name), "--sandbox", "process", *home])
-    create = ["tournament", "create", "t", "slow", "also", "--sandbox", "process", *home]
-    main([*create, "--decks", "1", "--rounds", "3"])
+    run, go = make_waiting(bots, tmp_path)
     with subprocess.Popen(
-        [str(ARENA), "tournament", "run", "t", *home],
+        [*PATIENT_ARENA, *run],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     ) as running:
         assert running.stderr is not None
-        said = b""
-        while b"Started match" not in said:
-            said += running.stderr.readline()
+        said = said_until(running, b"Started match")
         os.killpg(running.pid, signal.SIGINT)
+        said += said_until(running, b"stopping after")
+        go.touch()
         said += running.stderr.read()
         assert running.wait(60) == 130
     assert b"resume it: arena tournament run t" in said

@@ -230,15 +230,17 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_what_cannot_be_written_can_be_read(
-    foreign: Path, capsys: pytest.CaptureFixture[str]
+    foreign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All that was committed is there, also what a writer's log holds, and no copy is left."""
+    copies = foreign.parent / "tmp"
+    monkeypatch.setattr(tempfile, "tempdir", str(copies))
     for words in READING:
         capsys.readouterr()
         assert main(words) == 0, (words, capsys.readouterr().err)
     assert main(["tournament", "history", "cup"]) == 0
     assert "a copy" in capsys.readouterr().out
-    assert not list(Path(tempfile.gettempdir()).glob("bura-read-*"))
+    assert not list(copies.iterdir())
     assert not foreign.joinpath("arena.db-journal").exists()
 
 

@@ -3,14 +3,17 @@
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import grpc
 import pytest
 from fake_referee import Script, fake_referee, goodbye, respond_turn, turns, welcome
 
 import burabot
-from burabot import bot_pb2, cards
+from burabot import bot_pb2, bot_pb2_grpc, cards
 
 PROTO = Path(__file__).resolve().parent.parent / "proto"
 TWO_TURNS = turns(respond_turn(1, "6C 7S 9D", "TD"), respond_turn(2, "JD AS KD", "QD"))
@@ -99,6 +102,48 @@ def test_exception_of_choose_goes_through() -> None:
     """A bot's own error ends play with that error, not with one about the stream."""
     with pytest.raises(ZeroDivisionError):
         play_script(Recorder(welcome(), TWO_TURNS, goodbye()).script, lambda _: 1 // 0)
+
+
+def break_off(incoming: Iterator[bot_pb2.BotMessage]) -> Iterator[bot_pb2.RefereeMessage]:
+    """Fail after the first answer."""
+    next(incoming)
+    yield welcome()
+    yield TWO_TURNS
+    next(incoming)
+    raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("script", "choose", "raised"),
+    [
+        (Recorder(welcome(), TWO_TURNS, goodbye()).script, lambda _: 1 // 0, ZeroDivisionError),
+        (break_off, lambda _: 0, burabot.DisconnectedError),
+    ],
+    ids=["the bot's", "the stream's"],
+)
+def test_an_exception_does_not_keep_the_call(
+    script: Script,
+    choose: burabot.client.Choose,
+    raised: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A program that ends by it has let go of what may wait for ever when Python ends."""
+    kept: list[weakref.ref[object]] = []
+    stub = bot_pb2_grpc.RefereeStub
+
+    def noting(channel: grpc.Channel) -> SimpleNamespace:
+        def start(outgoing: Iterator[bot_pb2.BotMessage]) -> object:
+            call = stub(channel).Play(outgoing)
+            kept.append(weakref.ref(call))
+            return call
+
+        return SimpleNamespace(Play=start)
+
+    monkeypatch.setattr(bot_pb2_grpc, "RefereeStub", noting)
+    with pytest.raises(raised) as caught:
+        play_script(script, choose)
+    assert caught.tb
+    assert [call() for call in kept] == [None]
 
 
 def test_a_choice_of_the_wrong_type_is_explained() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from legs import play, spec
-from timeline import MS, Bot, Timeline, answers, good
+from timeline import MS, Bot, Ticking, Timeline, answers, good
 
 from referee import remote
 from referee.match import play_leg
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from referee.players import Fault, Update
 
 ROOT = Path(__file__).resolve().parent.parent
-IMPATIENT = TimeControl(move_time_ms=1_500)
-STALL_SECONDS = 2.0
+IMPATIENT = TimeControl(move_time_ms=3_500, startup_ms=60_000)
+STALL_SECONDS = 4.0
 HOUR = 3600.0
 
 
 @pytest.fixture
-def reception(tmp_path: Path) -> Iterator[Reception]:
+def reception(short_folder: Path) -> Iterator[Reception]:
     """A reception with one seat."""
     with Reception(spec(), 0) as reception:
-        reception.listen(tmp_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         yield reception
 
 
@@ -48,13 +48,17 @@ def test_a_stall_between_two_waits_is_noticed(reception: Reception) -> None:
     assert reception.inbox.stalled_ns >= 100 * MS
 
 
-def test_work_between_two_rounds_is_no_stall(reception: Reception) -> None:
+def test_work_between_two_rounds_is_no_stall(
+    reception: Reception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While nobody is asked no clock runs that a stall could be taken off."""
-    reception.inbox.receive(time.monotonic_ns())
+    clock = Ticking()
+    monkeypatch.setattr("referee.remote.time.monotonic_ns", clock.read)
+    reception.inbox.receive(0)
     before = reception.inbox.stalled_ns
-    time.sleep(0.1)
+    clock.now += 100 * MS
     reception.inbox.even_out((1, 0))
-    reception.inbox.receive(time.monotonic_ns())
+    reception.inbox.receive(0)
     assert reception.inbox.stalled_ns == before
 
 
@@ -69,7 +73,7 @@ def test_seconds_between_two_waits_end_the_attempt(
         reception.inbox.receive(time.monotonic_ns())
 
 
-def test_time_in_which_nobody_listens_does_not_count_as_start_up(tmp_path: Path) -> None:
+def test_time_in_which_nobody_listens_does_not_count_as_start_up(short_folder: Path) -> None:
     """A bot that is not heard because the referee asks the engine has not failed to come."""
     polls = 0
 
@@ -80,13 +84,40 @@ def test_time_in_which_nobody_listens_does_not_count_as_start_up(tmp_path: Path)
 
     control = TimeControl(move_time_ms=1_000, startup_ms=50)
     with Reception(spec(time_control=control), 0) as reception:
-        reception.listen(tmp_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         reception.wait_for_bots(slow_engine)
         arrival = reception.inbox.receive(0)
     assert arrival is not None
     assert arrival.payload.kind is FaultKind.NO_CONNECT  # type: ignore[union-attr]
     # One look took longer than the whole start-up time.
     assert polls > 2
+
+
+def test_a_stall_before_the_next_look_does_not_count_as_start_up(
+    reception: Reception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever this process stood still, a bot has all its time in which it could be heard."""
+    clock = Ticking()
+    note_stall = reception.inbox.note_stall
+    looks = 0
+
+    def look(_: int) -> None:
+        nonlocal looks
+        looks += 1
+
+    def stand_still(overslept_ns: int) -> None:
+        note_stall(overslept_ns)
+        clock.now += 60_000 * MS
+
+    def listen(_: float) -> None:
+        clock.now += 10 * MS
+
+    startup_ms = reception._spec.time_control.startup_ms
+    monkeypatch.setattr(reception.inbox, "note_stall", stand_still)
+    monkeypatch.setattr(reception.inbox, "let_run", listen)
+    monkeypatch.setattr("referee.remote.time.monotonic_ns", clock.read)
+    reception.wait_for_bots(look)
+    assert looks > startup_ms // 10
 
 
 @dataclass
@@ -156,7 +187,7 @@ def test_steps_of_the_wall_clock_change_nothing(monkeypatch: pytest.MonkeyPatch)
     wall = time.time
     chance = random.Random(7)
     monkeypatch.setattr(time, "time", lambda: wall() + chance.choice((-HOUR, 0.0, HOUR)))
-    played = play(spec(time_control=IMPATIENT), ("steady",), ("slow", "2.5"))
+    played = play(spec(time_control=IMPATIENT), ("steady",), ("slow", "5"))
     kinds = {(each.fault.kind, each.fault.seat) for each in played.leg.faults}
     assert kinds == {(FaultKind.TIMEOUT, 1)}
     times = [answer for clock in played.leg.clocks for answer in clock.answers_us]

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import click
+import patient
 import pytest
 from test_sprt import EVEN, SKEWED, tilted
 
@@ -38,7 +39,7 @@ RANDOM = str(ROOT / "sample_bots" / "random")
 GREEDY = str(ROOT / "sample_bots" / "greedy")
 SEED = bytes(range(32))
 CAP = 60.0
-PROGRAM = "import sys; from arena.start import main; sys.exit(main())"
+GENEROUS = ("--move-time", "100", "--startup", "100")
 
 
 def standing(
@@ -379,7 +380,7 @@ def test_lost_legs_are_told(short: Path, capsys: pytest.CaptureFixture[str]) -> 
     (broken / "bot.py").write_text("raise SystemExit(1)\n")
     line = ["compare", GREEDY, str(broken), "--sandbox", "process", "--max-decks", "2"]
 
-    assert main([*line, "--home", str(short / "home")]) == 0
+    assert main([*line, *GENEROUS, "--home", str(short / "home")]) == 0
 
     assert "2 legs lost with all deals left in it" in " ".join(capsys.readouterr().err.split())
 
@@ -402,7 +403,7 @@ def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str
     line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2", *form]
     hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short / "home")]
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *line, *hypotheses],
+        [sys.executable, patient.__file__, *line, *hypotheses, *GENEROUS],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=short,
@@ -465,7 +466,9 @@ LOSING = """
 import signal, sys
 from arena.cli.play import DealCounter
 from arena.start import main
+from referee.players import Inbox
 
+Inbox.LONGEST_STALL_NS *= 30
 watch = DealCounter.watch
 
 def lose(self, message, lost=[]):
@@ -487,7 +490,7 @@ def test_an_interruption_is_not_lost(short: Path) -> None:
     """Ctrl-C ends it even where Python dropped what the signal raised."""
     line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--sprt", "elo0=-1", "elo1=0"]
     found = subprocess.run(
-        [sys.executable, "-c", LOSING, *line, "--home", str(short / "home")],
+        [sys.executable, "-c", LOSING, *line, *GENEROUS, "--home", str(short / "home")],
         cwd=short,
         text=True,
         capture_output=True,

@@ -125,16 +125,9 @@ def test_first_bot_works_by_copy_and_paste(
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
         subprocess.run(["sh", "-eu"], input=block, text=True, check=True)
-    line = [
-        "play",
-        "./my_bot",
-        str(ROOT / "sample_bots" / "random"),
-        "--decks",
-        "20",
-        "--seed",
-        "1",
-    ]
-    assert main([*line, "--sandbox", "process", "--json"]) == 0
+    line = ["play", "./my_bot", str(ROOT / "sample_bots" / "random"), "--decks", "20"]
+    line += ["--seed", "1", "--move-time", "100", "--startup", "100", "--sandbox", "process"]
+    assert main([*line, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["faults"] == []
     assert said["bots"][0]["score"] > 0

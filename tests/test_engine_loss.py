@@ -173,7 +173,7 @@ def test_match_whose_engine_dies_is_void_and_played_again(
             variant="bura",
             rules=find_variant("bura"),
             seats=2,
-            decks=3,
+            decks=1,
             seed=bytes(range(32)),
             entrants=(Entrant("one"), Entrant("other")),
             time_control=TimeControl(move_time_ms=20_000, startup_ms=60_000),

@@ -6,6 +6,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from legs import spec
+from timeline import Ticking
 
 from benchmarks.hiding_time import PLANTED_BAR, measure, planted, standard_error, told
 from referee import remote
@@ -27,18 +28,6 @@ def test_waits_do_not_tell_who_holds_a_combination() -> None:
 def test_a_planted_delay_is_found() -> None:
     """Some milliseconds of delay for holders tell them, so that the test before can fail."""
     assert max(told(planted(300, seconds=0.02)).values()) > PLANTED_BAR
-
-
-class Ticking:
-    """A clock that advances a little whenever it is read."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> int:
-        """Return the time in nanoseconds."""
-        self.now += 10
-        return self.now
 
 
 def test_work_is_stretched_to_its_usual_time(monkeypatch: pytest.MonkeyPatch) -> None:

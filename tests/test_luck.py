@@ -69,10 +69,10 @@ def test_interval_of_the_share_holds_the_truth_in_95_of_100(
     """300 decks hold the true share in 95% +- 1%, 60 decks nearly, if scores are skewed or not."""
     random = Random(decks + seats)
     if seats == 2:
-        held = [holds(skewed(random, decks), SHARE_OF_SKEWED) for _ in range(4_000)]
+        held = [holds(skewed(random, decks), SHARE_OF_SKEWED) for _ in range(2_500)]
     else:
         held = [
-            holds(series(seats, 1.0, 1.0, decks=decks, random=random), 0.5) for _ in range(4_000)
+            holds(series(seats, 1.0, 1.0, decks=decks, random=random), 0.5) for _ in range(2_500)
         ]
 
     assert sum(held) / len(held) == pytest.approx(0.95, abs=most)

@@ -39,6 +39,7 @@ def spec(**changes: object) -> MatchSpec:
         "decks": 12,
         "seed": bytes(range(32)),
         "entrants": tuple(Entrant(name) for name in "abcdef"[:seats]),
+        "time_control": TimeControl(move_time_ms=60_000),
     }
     return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
 

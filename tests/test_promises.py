@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from cups import SEED, options, run, submit
+from stores import Ticks
 
 from arena import bots, ledger, promises, queries, roster, tournament
 from arena.entropy import Protection, StringState, digest_of, protection, protection_words
@@ -31,7 +32,7 @@ KNOWN, FORGONE, LATE = StringState.KNOWN, StringState.FORGONE, StringState.LATE
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     """A store in which anna and boris promised a string, and clara gave none."""
-    with Store.open(Home(tmp_path / "home")) as store:
+    with Store.open(Home(tmp_path / "home"), clock=Ticks()) as store:
         for name in ("anna", "boris"):
             submit(store, tmp_path, name, promised=TEXTS[name])
         submit(store, tmp_path, "clara")

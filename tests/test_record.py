@@ -17,7 +17,7 @@ from arena.recorded import read_recorded
 from referee.match import play_leg, play_match
 from referee.players import Choices, Fault, FaultKind
 from referee.record import RecordError, read_record, replay, to_record, write_record
-from referee.results import Entrant, MatchResult, MatchSpec
+from referee.results import Entrant, MatchResult, MatchSpec, TimeControl
 from referee.rules import Rules
 from referee.variants import VARIANTS
 from referee.verification import Verification, verify_record
@@ -41,6 +41,7 @@ def spec(**changes: object) -> MatchSpec:
         "decks": 3,
         "seed": SEED,
         "entrants": tuple(Entrant(name, "1", f"sha256:{name}") for name in "abcdef"[:seats]),
+        "time_control": TimeControl(move_time_ms=60_000),
     }
     return MatchSpec(**{**options, **changes})  # type: ignore[arg-type]
 

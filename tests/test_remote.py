@@ -17,16 +17,17 @@ from hostile.http2 import ACK, PREFACE, SETTINGS, frame
 from hostiles import descriptors
 from legs import EXPLAIN_SECONDS, Played, play, spec
 
+from referee import remote
 from referee.players import FaultKind, PlatformStalledError
-from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError
+from referee.remote import CONNECTIONS, SPARE_CHOICES, Reception, SocketError, _SeatServer
 from referee.results import TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 STEADY = ("steady",)
-QUICK = TimeControl(move_time_ms=5_000, startup_ms=20_000)
-IMPATIENT = TimeControl(move_time_ms=1_500, startup_ms=20_000)
+# The bank is gone with the first silence; who is not silent has it in every round.
+IMPATIENT = TimeControl(move_time_ms=500, bank_ms=3_500, startup_ms=60_000)
 SILENT_HTTP2 = PREFACE + frame(SETTINGS) + frame(SETTINGS, flags=ACK)
 # By itself gRPC waits for two minutes for a connection's first bytes, and for ever for a stream.
 PATIENCE_SECONDS = 40.0
@@ -75,7 +76,8 @@ def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, se
 
 def test_a_slow_answer_loses_one_deal() -> None:
     """An answer after the move time is late, and the bot plays on."""
-    played = play(spec(time_control=IMPATIENT), STEADY, ("slow", "2.5"))
+    control = TimeControl(move_time_ms=4_000, startup_ms=60_000)
+    played = play(spec(time_control=control), STEADY, ("slow", "5"))
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
@@ -122,10 +124,11 @@ def test_a_silent_bot_loses_the_leg_in_three_move_times() -> None:
 def test_a_broken_bot_loses_the_leg(bot: tuple[str, ...], kind: FaultKind) -> None:
     """Whatever breaks the conversation loses every deal left, and is called by its name."""
     lives_on = bot[0] == "disconnect"
-    played = play(spec(decks=4), STEADY, bot, explain_seconds=0 if lives_on else EXPLAIN_SECONDS)
+    match = spec(decks=4)
+    played = play(match, STEADY, bot, explain_seconds=0 if lives_on else EXPLAIN_SECONDS)
     assert (kind, None, 1) in faults(played)
     assert all(result.lost_by == (1,) for result in played.leg.deals)
-    assert played.leg.clocks[0].max_us < 5_000_000
+    assert played.leg.clocks[0].max_us < match.time_control.move_time_ms * 1_000
 
 
 @pytest.mark.parametrize("bot", ["never_connects", "no_grpc"])
@@ -176,7 +179,9 @@ def test_a_message_of_many_choices_is_judged_choice_by_choice_up_to_a_number() -
 
 def test_a_bot_that_was_late_may_answer_old_turns_with_the_new_ones() -> None:
     """Two late answers at many tables cost their deals, and catching up costs nothing more."""
-    match = spec(decks=240, tables=80, time_control=TimeControl(move_time_ms=30))
+    # What is not late gains a bank that outlasts whatever holds it up later.
+    control = TimeControl(move_time_ms=10, bank_ms=2_000, increment_ms=25, startup_ms=60_000)
+    match = spec(decks=240, tables=80, time_control=control)
     played = play(match, STEADY, ("catches_up", "2"))
     assert int(played.outputs[1].split()[0]) > match.tables + SPARE_CHOICES
     assert {(kind, seat) for kind, _, seat in faults(played) if seat} == {(FaultKind.TIMEOUT, 1)}
@@ -191,6 +196,24 @@ def test_a_message_that_grpc_cuts_off_is_named_as_a_cause() -> None:
     assert "a message of more than 2 MiB" in offence.fault.detail
 
 
+def test_a_cancellation_is_heard_by_a_referee_that_stood_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pause between the end of a stream and what gRPC says of it changes nothing."""
+    read = remote._read_from
+
+    async def read_from(context: remote._Context) -> bytes | None:
+        raw = await read(context)
+        if raw is None:
+            asyncio.get_running_loop().call_soon(time.sleep, 1)
+        return raw
+
+    monkeypatch.setattr(remote, "_read_from", read_from)
+    played = play(spec(), STEADY, ("cut_off",), explain_seconds=0)
+    (offence,) = played.leg.faults
+    assert offence.fault.detail == remote.BROKEN_OFF
+
+
 def test_a_second_stream_is_refused_without_penalty() -> None:
     """The first stream plays on; the others are told that the seat is taken."""
     played = play(spec(), STEADY, ("second_stream",))
@@ -199,10 +222,10 @@ def test_a_second_stream_is_refused_without_penalty() -> None:
 
 
 def test_nobody_connects_once_the_bot_is_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever would dial again and again, to keep the referee busy, finds no socket."""
-    door = tmp_path / "referee.sock"
+    door = short_folder / "referee.sock"
     monkeypatch.setenv("ARENA_ADDRESS", f"unix:{door}")
 
     with Reception(spec(), 0) as reception, ThreadPoolExecutor(1) as pool:
@@ -218,10 +241,10 @@ def test_nobody_connects_once_the_bot_is_in(
 
 @pytest.mark.parametrize("said", [b"", SILENT_HTTP2], ids=["silent", "speaks HTTP/2 only"])
 def test_connections_that_open_no_stream_are_few_and_are_closed(
-    said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: bytes, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A seat has eight at most, for seconds, and meanwhile another seat's bot comes in."""
-    doors = [tmp_path / f"{seat}.sock" for seat in range(2)]
+    doors = [short_folder / f"{seat}.sock" for seat in range(2)]
     monkeypatch.setenv("ARENA_ADDRESS", f"unix:{doors[1]}")
     with (
         Reception(spec(), 0) as reception,
@@ -241,9 +264,11 @@ def test_connections_that_open_no_stream_are_few_and_are_closed(
         assert coming.result()
         greeted: set[socket.socket] = set()
         run_until(reception, lambda: not any(is_open(one, greeted) for one in held))
-        # On a machine that stood still for seconds others may have come after the first.
-        assert CONNECTIONS <= len(greeted) <= 2 * CONNECTIONS
-        assert descriptors() <= before + len(held) + SPARE_DESCRIPTORS
+        # On a machine that stood still for seconds some were closed before they were greeted, and
+        # others came after the first.
+        assert 0 < len(greeted) < len(held)
+        limit = before + len(held) + SPARE_DESCRIPTORS
+        run_until(reception, lambda: descriptors() <= limit)
 
 
 def come_in() -> bool:
@@ -305,11 +330,11 @@ def test_over_tcp_only_the_token_opens_the_seat(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_process_that_was_kept_from_running_waits_for_no_bot(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, short_folder: Path
 ) -> None:
     """When the machine slept through the start-up, no bot is blamed for it."""
     with Reception(spec(), 0) as reception:
-        reception.listen(tmp_path / "seat.sock")
+        reception.listen(short_folder / "seat.sock")
         monkeypatch.setattr(reception.inbox, "let_run", lambda _: time.sleep(0.05))
         monkeypatch.setattr(reception.inbox, "LONGEST_STALL_NS", 1_000_000)
         with pytest.raises(PlatformStalledError, match="did not run"):
@@ -319,23 +344,44 @@ def test_a_process_that_was_kept_from_running_waits_for_no_bot(
 
 def test_an_unknown_protocol_is_refused_in_words() -> None:
     """The bot reads which version is spoken here."""
-    played = play(spec(), STEADY, ("unknown_protocol",))
+    played = play(spec(), STEADY, ("unknown_protocol",), let_end=True)
     assert faults(played) == [(FaultKind.PROTOCOL, None, 1)]
     assert played.outputs[1] == (
         "GOODBYE_UNKNOWN_PROTOCOL protocol 99 is not spoken here: expected protocol = 1 in Hello\n"
     )
 
 
-def test_nothing_is_left_of_a_reception(tmp_path: Path) -> None:
+def test_nothing_is_left_of_a_reception(short_folder: Path) -> None:
     """Sockets and threads are gone when it closes, also with a bot that never came."""
     before = threading.active_count()
     for number in range(3):
         with Reception(spec(), 0) as reception:
-            reception.listen(tmp_path / f"{number}.sock")
-            assert (tmp_path / f"{number}.sock").stat().st_mode & 0o777 == 0o666
-        assert not (tmp_path / f"{number}.sock").exists()
+            reception.listen(short_folder / f"{number}.sock")
+            assert (short_folder / f"{number}.sock").stat().st_mode & 0o777 == 0o666
+        assert not (short_folder / f"{number}.sock").exists()
     # gRPC keeps one thread of its own for all asyncio servers of a process.
     assert threading.active_count() <= before + 1
+
+
+def test_interrupt_while_a_reception_closes_leaves_no_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Ctrl-C at that moment is passed on after the servers have been stopped all the same."""
+    stop, interrupts = _SeatServer.stop, iter([KeyboardInterrupt()])
+
+    async def interrupted(server: _SeatServer) -> None:
+        for interrupt in interrupts:
+            raise interrupt
+        await stop(server)
+
+    monkeypatch.setattr(_SeatServer, "stop", interrupted)
+    reception = Reception(spec(), 0)
+    for number in range(2):
+        reception.listen(tmp_path / f"{number}.sock")
+    with pytest.raises(KeyboardInterrupt), reception:
+        pass
+    assert list(tmp_path.iterdir()) == []
+    assert reception._loop.is_closed()
 
 
 def test_what_runs_when_a_reception_closes_comes_to_its_end(

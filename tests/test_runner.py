@@ -45,7 +45,7 @@ HOUR_NS = 3600 * 1_000_000_000
 FIRST = "import burabot\nburabot.play(lambda turn: 0, name='first', version='1')\n"
 BOTS = {
     "first": FIRST,
-    "talker": "print('hello')\n" + FIRST,
+    "talker": "print('hello', flush=True)\n" + FIRST,
     "placed": "import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)\n" + FIRST,
     "leaver": "import os, burabot\nburabot.play(lambda turn: os._exit(0), name='l', version='1')\n",
     "crasher": "import burabot\nburabot.play(lambda turn: 1 / 0, name='c', version='1')\n",
@@ -88,6 +88,13 @@ def describe(home: Path, *names: str, startup_ms: int = 30_000) -> MatchDescript
         folder="cup/1/1",
         owner="boot",
     )
+
+
+@pytest.fixture(autouse=True)
+def _patient_runner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let bots take as long to exit as a busy machine needs."""
+    monkeypatch.setattr(runner, "GOODBYE_SECONDS", 60.0)
+    monkeypatch.setattr(runner, "EXPLAIN_SECONDS", 60.0)
 
 
 @dataclass
@@ -226,9 +233,10 @@ def test_scores_are_kept_by_deck_leg_and_entrant(tmp_path: Path) -> None:
 def test_bots_get_the_cores_of_their_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each seat's bot is bound to its cores, and the result says what they mean for clocks."""
     sandbox = fake(monkeypatch, [Exit(code=1), Exit(code=1)])
-    slot = Slot(bots=("0", "0"), referee="0", condition=SHARED_CORES)
+    core = str(min(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else "0"
+    slot = Slot(bots=(core, core), referee=core, condition=SHARED_CORES)
     report = run_match(replace(describe(tmp_path, "first", "broken"), slot=slot))
-    assert {request.limits.cpus for request in sandbox.requests} == {"0"}
+    assert {request.limits.cpus for request in sandbox.requests} == {core}
     assert report.result.conditions == SHARED_CORES
 
 

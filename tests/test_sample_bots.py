@@ -214,7 +214,7 @@ def test_javascript_bot_plays_a_whole_match(javascript_bot: Path) -> None:
         tables=8,
         seed=bytes(32),
         entrants=tuple(Entrant(name) for name in programs),
-        time_control=TimeControl(move_time_ms=30_000),
+        time_control=TimeControl(move_time_ms=30_000, startup_ms=60_000),
     )
     legs = tuple(play_programs(spec, leg, programs) for leg in range(spec.legs))
     result = MatchResult(spec=spec, legs=legs)

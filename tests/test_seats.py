@@ -74,6 +74,7 @@ def matches(home: Path, name: str) -> tuple[MatchInfo, ...]:
     return infos
 
 
+@pytest.mark.timeout(600)
 def test_three_bots_play_each_deck_in_every_rotation(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +97,7 @@ def test_three_bots_play_each_deck_in_every_rotation(
     assert shown["pair_table"] == []
 
 
+@pytest.mark.timeout(600)
 def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two pairs meet: partners win and lose together, and the pairs have a table of their own."""
     words = ["anna+boris", "clara+clara", "--variant", "burkozyol-pairs"]
@@ -121,6 +123,7 @@ def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert len(told["meetings"]) == 4
 
 
+@pytest.mark.timeout(600)
 def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Four bots entered alone are partners of each other once, and stand alone in the table."""
     words = ["--variant", "burkozyol-eyes"]
@@ -136,6 +139,7 @@ def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert [row["games"] for row in shown["pair_table"]] == [1] * 6
 
 
+@pytest.mark.timeout(600)
 def test_saved_rules_are_played(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Rules under a name go wherever a variant goes, and come back with --json."""
     at = ["--home", str(home)]
@@ -180,6 +184,7 @@ def test_quick_match_of_pairs_seats_partners_across(
 ) -> None:
     """`arena play a+b c+d` seats a and b across and prints who played whom."""
     line = ["play", "anna+boris", "clara+clara", "--variant", "burkozyol-pairs", "--decks", "1"]
+    line += ["--move-time", "100", "--startup", "100"]
     assert main([*line, "--sandbox", "process", "--json", "--home", str(home)]) == 0
     said = json.loads(capsys.readouterr().out)
     names = [(bot["name"], bot["side"]) for bot in said["bots"]]

@@ -59,7 +59,7 @@ def home() -> Iterator[Path]:
             TournamentOptions(
                 name="cup",
                 bots=("first", "second"),
-                time=TimeControl(move_time_ms=20_000),
+                time=TimeControl(move_time_ms=60_000, startup_ms=60_000),
                 rounds=1,
                 decks=3,
                 tables=1,
@@ -82,6 +82,7 @@ def test_a_worker_that_is_stopped_for_seconds_blames_nobody(home: Path) -> None:
     )
     until = time.monotonic() + CAP
     while not (home.parent / "asked").exists():
+        assert process.poll() is None
         assert time.monotonic() < until
         time.sleep(0.02)
     (worker,) = _workers(process.pid)
@@ -95,10 +96,9 @@ def test_a_worker_that_is_stopped_for_seconds_blames_nobody(home: Path) -> None:
     with Store.open(Home(home)) as store:
         details = queries.match(store, "cup", 1)
     assert details.match.state is MatchState.DONE
-    assert [attempt.state for attempt in details.attempts] == [
-        AttemptState.VOID,
-        AttemptState.RECORDED,
-    ]
+    *stalled, last = [attempt.state for attempt in details.attempts]
+    assert set(stalled) == {AttemptState.VOID}
+    assert last is AttemptState.RECORDED
     assert details.match.record is not None
     deals = read_record(details.match.record).deals
     assert not any(deal.faults or deal.lost_by for deal in deals)
@@ -110,7 +110,7 @@ def _workers(driver: int) -> list[int]:
     for path in Path("/proc").glob("[0-9]*"):
         try:
             line = (path / "cmdline").read_bytes()
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            parent = int((path / "stat").read_bytes().rpartition(b")")[2].split()[1])
         except OSError:
             continue
         if parent == driver and b"spawn_main" in line:

@@ -56,6 +56,18 @@ class Timeline(Inbox):
         return None
 
 
+class Ticking:
+    """A clock that advances a little whenever it is read."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def read(self) -> int:
+        """Return the time in nanoseconds."""
+        self.now += 10
+        return self.now
+
+
 def first(_: Turn) -> int:
     """Choose the first action; nobody ever claims, so that all deals are played out and void."""
     return 0

@@ -1,7 +1,7 @@
 """The client side of the contract: `play` connects, and asks `choose` for every decision."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from queue import SimpleQueue
 from typing import TypeAlias
 
@@ -140,19 +140,38 @@ def play(
         protocol=PROTOCOL,
         token=os.environ.get("ARENA_TOKEN", ""),
     )
+    outgoing: SimpleQueue[bot_pb2.BotMessage | None] = SimpleQueue()
+    outgoing.put(bot_pb2.BotMessage(hello=hello))
+    incoming = _receive(address, outgoing)
+    try:
+        return _converse(incoming, outgoing, choose, observe)
+    finally:
+        outgoing.put(None)
+        incoming.close()
+
+
+def _receive(
+    address: str, outgoing: "SimpleQueue[bot_pb2.BotMessage | None]"
+) -> Generator[bot_pb2.RefereeMessage, None, None]:
+    """Yield what the referee says; closing it lets go of the channel and of the call.
+
+    No exception that leaves may hold them. A call that is let go of when the interpreter ends may
+    wait for ever for a thread of gRPC that the interpreter has stopped, and the bot never exits.
+    """
     # Without it gRPC sends the socket's path as the host name, which servers refuse.
     options = [("grpc.default_authority", "localhost")]
+    reason = ""
     with grpc.insecure_channel(address, options=options) as channel:
         _connect(channel, address)
-        outgoing: SimpleQueue[bot_pb2.BotMessage | None] = SimpleQueue()
-        outgoing.put(bot_pb2.BotMessage(hello=hello))
-        incoming = bot_pb2_grpc.RefereeStub(channel).Play(iter(outgoing.get, None))
         try:
-            return _converse(incoming, outgoing, choose, observe)
+            yield from bot_pb2_grpc.RefereeStub(channel).Play(iter(outgoing.get, None))
         except grpc.RpcError as error:
-            raise DisconnectedError(f"the referee ended the stream: {error}") from error
-        finally:
-            outgoing.put(None)
+            # The error is the call, and its traceback leads back to it.
+            error.__traceback__ = None
+            reason = str(error)
+    del channel
+    if reason:
+        raise DisconnectedError(f"the referee ended the stream: {reason}")
 
 
 def _connect(channel: grpc.Channel, address: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import grpc
 
@@ -12,6 +13,7 @@ from burabot import bot_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import TracebackType
 
 METHOD = "/burabot.Referee/Play"
 UNLIMITED = -1
@@ -84,8 +86,15 @@ class Stream:
             self.answer(message)
 
 
+def _exit(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> NoReturn:
+    """End by an exception as Python does, but without letting go of a call first."""
+    sys.__excepthook__(kind, error, trace)
+    os._exit(1)
+
+
 def begin() -> Stream:
-    """Connect and say hello."""
+    """Connect and say hello, in a program that is a bot and nothing else."""
+    sys.excepthook = _exit
     stream = Stream(connect())
     stream.hello()
     return stream

@@ -8,3 +8,4 @@ stream = Stream(connect())
 stream.hello(protocol=99)
 for message in stream:
     print(bot_pb2.GoodbyeReason.Name(message.goodbye.reason), message.goodbye.text, flush=True)
+stream.close()
