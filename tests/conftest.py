@@ -13,7 +13,7 @@ from clusters import Cluster, missing_postgresql
 from hypothesis import HealthCheck, settings
 
 from arena.home import DATABASE_VARIABLE, Home
-from arena.sandbox import SandboxError
+from arena.sandbox import SandboxError, process
 from arena.sandbox.engine import Engine
 from referee.players import Inbox
 
@@ -77,12 +77,13 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _patient_inboxes() -> Iterator[None]:
-    """Let the process of the tests stand still for longer before it gives a leg up.
+def _patience() -> Iterator[None]:
+    """Let the process of the tests stand still for longer before it gives a leg or a bot up.
 
     A run plays such a leg again. Here nothing does, and a busy machine is no failure of a test.
     """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "END_SECONDS", 30)
         patch.setattr(Inbox, "LONGEST_STALL_NS", 60_000_000_000)
         yield
 

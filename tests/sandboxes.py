@@ -88,8 +88,9 @@ def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "") -> st
     """Build an image of a folder with a bot.py, unlike any other so that it can be removed."""
     words = json.dumps(command or ("python", "-u", "/bot/bot.py"))
     (folder / "Dockerfile").write_text(
-        "ARG BASE=bura-python-bot\nFROM ${BASE}\nCOPY bot.py /bot/bot.py\n"
-        f"LABEL test={uuid.uuid4().hex}\n{extra}\nCMD {words}\n"
+        "ARG BASE=bura-python-bot\nFROM ${BASE}\n"
+        # First, so that no step is another image's, which may be removed meanwhile.
+        f"LABEL test={uuid.uuid4().hex}\nCOPY bot.py /bot/bot.py\n{extra}\nCMD {words}\n"
     )
     return images.build(folder).id
 
