@@ -198,7 +198,7 @@ _LIVELY = re.compile(
     "/dev/u?random$|/sys/devices/|/sys/fs/|/sys/kernel/slab/|/proc/fs/|/proc/irq/"
     "|/proc/(cgroups|cpuinfo|execdomains)$"
     # What changes when the kernel loads a module.
-    "|/proc/(crypto|devices|filesystems|misc|modules)$"
+    "|/proc/(crypto|devices|filesystems|misc)$"
     # The kernel lowers the second on a busy machine.
     "|/proc/sys/(kernel/random/|kernel/ns_last_pid|kernel/perf_event_max_sample_rate|net/|vm/)"
     "|/proc/(1|self)/(fd|fdinfo|map_files|net|ns)/"
