@@ -462,8 +462,8 @@ class Ring:
     def play_alone(self, row: Row, **changes: Any) -> tuple[MatchDescription, MatchReport, Seen]:
         """Play a row's match with no other beside it.
 
-        A start-up time that is waited for to its end has to be short, and then a busy machine may
-        take longer to start the row's opponent: the match is played again with more.
+        A time that is waited for to its end has to be short, and then the row's opponent may be
+        late on a busy machine: the match is played again, with more time to start.
         """
         bots = (self.steady, self.images.of(row.command))
         for patience in PATIENCE:

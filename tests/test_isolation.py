@@ -199,7 +199,7 @@ _LIVELY = re.compile(
     "|/proc/(cgroups|cpuinfo|execdomains)$"
     # What changes when the kernel loads a module.
     "|/proc/(crypto|devices|filesystems|misc)$"
-    # The kernel lowers the second on a busy machine.
+    # The kernel lowers the sample rate on a busy machine.
     "|/proc/sys/(kernel/random/|kernel/ns_last_pid|kernel/perf_event_max_sample_rate|net/|vm/)"
     "|/proc/(1|self)/(fd|fdinfo|map_files|net|ns)/"
     "|/proc/(1|self)/(arch_status|autogroup|auxv|cgroup|cpuset|io|maps|mount(info|s|stats)|numa_maps"

@@ -216,15 +216,14 @@ def test_what_is_forked_while_a_stopped_supervisor_is_ended_ends_too(
 
     monkeypatch.setattr(process.supervisor, "descendants", forking)
     with late, box.stack:
-        bot = box.start("import os, signal; os.kill(os.getppid(), signal.SIGSTOP)\n" + SLEEP)
-        supervisor = bot._supervisor.pid  # type: ignore[attr-defined]
-        await_true(lambda: _state(supervisor) == "T")
         try:
+            bot = box.start("import os, signal; os.kill(os.getppid(), signal.SIGSTOP)\n" + SLEEP)
+            supervisor = bot._supervisor.pid  # type: ignore[attr-defined]
+            await_true(lambda: _state(supervisor) == "T")
             assert bot.finish().exit is None
             await_true(lambda: late.poll() is not None)
         finally:
             late.kill()
-    assert len(listed) > 1
 
 
 def test_memory_limit_ends_the_bot(box: Box) -> None:
