@@ -251,41 +251,25 @@ class Engine:
                 the end of the build's output.
             EngineLostError: If the engine fails.
         """
-        build = functools.partial(
-            self._build,
-            folder,
-            dockerfile=dockerfile,
-            arguments=arguments,
-            labels=labels,
-            seconds=seconds,
-        )
+        settings = {
+            "path": str(folder),
+            "dockerfile": str(dockerfile),
+            "buildargs": dict(arguments),
+            "labels": dict(labels),
+        }
         for _ in range(MOST_BUILDS - 1):
             with contextlib.suppress(_ImageVanishedError):
-                return build()
-        return build()
+                return self._build(settings, seconds=seconds)
+        return self._build(settings, seconds=seconds)
 
-    def _build(
-        self,
-        folder: Path,
-        *,
-        dockerfile: Path,
-        arguments: Mapping[str, str],
-        labels: Mapping[str, str],
-        seconds: float,
-    ) -> str:
+    def _build(self, settings: Mapping[str, Any], *, seconds: float) -> str:
+        folder = settings["path"]
         output: deque[str] = deque(maxlen=40)
         image = ""
         try:
             with self._abandonable(seconds) as client:
                 lines = client.build(
-                    path=str(folder),
-                    dockerfile=str(dockerfile),
-                    buildargs=dict(arguments),
-                    labels=dict(labels),
-                    rm=True,
-                    forcerm=True,
-                    decode=True,
-                    timeout=_whole(seconds),
+                    **settings, rm=True, forcerm=True, decode=True, timeout=_whole(seconds)
                 )
                 for line in _until(lines, seconds):
                     output.extend(_build_lines(line))
