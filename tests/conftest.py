@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
+import pkgutil
 import shutil
 import signal
 import time
@@ -16,8 +18,11 @@ from clusters import Cluster, missing_postgresql
 from hypothesis import HealthCheck, settings
 from sandboxes import socket_place
 
+import arena
+import burabot
+import referee
 from arena.home import DATABASE_VARIABLE, Home
-from arena.sandbox import SandboxError
+from arena.sandbox import SandboxError, process
 from arena.sandbox.engine import Engine
 
 if TYPE_CHECKING:
@@ -84,6 +89,27 @@ def pytest_configure() -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.pop(DATABASE_VARIABLE, None)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Import all that a test may import later, where anything is drawn at random.
+
+    Numbers and words of the code that is loaded are among what is drawn.
+    """
+    if any(hasattr(getattr(item, "obj", None), "hypothesis") for item in session.items):
+        for package in (arena, burabot, referee):
+            for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+                # What makes tables is run by its own program, and is no module to others.
+                if ".migrations" not in module.name:
+                    importlib.import_module(module.name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """Let the process of the tests wait for longer before it ends a bot by force."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "END_SECONDS", 30)
+        yield
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import pytest
 from rich.progress import Progress
 from stores import Hours
 
-from arena import queries
+from arena import cli, queries, start
 from arena.cli import arena as program
 from arena.cli import main
 from arena.cli.context import Documented
@@ -773,3 +773,19 @@ def test_one_interrupt_lets_the_running_match_end(bots: Path, tmp_path: Path) ->
         attempts = [queries.match(store, "t", match.number).attempts for match in matches]
     assert [match.state is MatchState.DONE for match in matches] == [True, False, False]
     assert [len(each) for each in attempts] == [1, 0, 0]
+
+
+def test_interrupt_before_the_command_line_hears_it_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Between loading and listening Ctrl-C ends the program as it does before and after."""
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "App", interrupted)
+    try:
+        assert start.main() == 130
+    except KeyboardInterrupt:
+        pytest.fail("it was let through")
+    assert capsys.readouterr().err == ""

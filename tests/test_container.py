@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import socket
@@ -29,7 +30,7 @@ from arena.sandbox import (
 from arena.sandbox import container as container_module
 from arena.sandbox import engine as engine_module
 from arena.sandbox import session as session_module
-from arena.sandbox.cgroups import Cgroup
+from arena.sandbox.cgroups import Cgroup, Usage
 from arena.sandbox.confinement import (
     MASKED_PATHS,
     host_config,
@@ -754,6 +755,48 @@ def _inspected(box: Box, bot: RunningBot) -> dict[str, Any]:
     found = _engine(box).inspect(_name(bot))
     assert found is not None
     return found
+
+
+class _Ended:
+    """An engine, and control groups, of a bot that was killed for want of memory.
+
+    The engine has missed what it was killed for.
+    """
+
+    def inspect(self, _: str) -> dict[str, Any]:
+        """Say that the container has ended."""
+        return {"State": {"Running": False, "ExitCode": 137, "OOMKilled": False}}
+
+    def usage(self) -> Usage:
+        """Say what the kernel counted."""
+        return Usage(oom_kills=1)
+
+    def is_alive(self) -> bool:
+        """Have an engine that lived all the while."""
+        return True
+
+    takes_calls = is_alive
+
+
+def _ended_bot() -> Any:
+    ended: Any = _Ended()
+    bot = container_module._Container(ended, ended, "name", Limits(), 0)
+    bot._cgroup = ended
+    return bot
+
+
+def test_want_of_memory_is_seen_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bot that is killed between two looks ran out of memory, though the engine missed it."""
+    bot = _ended_bot()
+    monkeypatch.setattr(bot, "_is_seen_running", lambda: False)
+    assert bot.poll().out_of_memory
+
+
+def test_pid_of_another_process_is_no_bot() -> None:
+    """A bot that has ended is not taken to run because its pid was given to another process."""
+    bot = _ended_bot()
+    bot._pid, bot._started = os.getpid(), "long ago"
+    assert bot.poll().signal == 9
 
 
 def test_engine_that_closes_idle_connections_is_no_restarted_one(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import tempfile
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +21,6 @@ from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.host import Finding, Host, Level
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from arena.sandbox.container import ContainerSandbox
 
 CALM = {
@@ -314,12 +314,18 @@ def test_spoilt_settings_mean_the_default(folder: Path, text: str) -> None:
     assert find_endpoint().address == f"unix://{folder / 'usual.sock'}"
 
 
-def test_first_socket_found_is_taken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("folder")
+def test_first_socket_found_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rootless engines and desktops are found without any setting, the usual one first."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
-    for name in (".docker/run/docker.sock", "run/docker.sock", "usual.sock"):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with socket.socket(socket.AF_UNIX) as one:
-            one.bind(str(path))
-        assert find_endpoint().address == f"unix://{path}"
+    # The paths of sockets must be short.
+    with tempfile.TemporaryDirectory(prefix="d-") as place:
+        short = Path(place)
+        monkeypatch.setenv("HOME", place)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(short / "run"))
+        monkeypatch.setattr(endpoint, "USUAL", short / "usual.sock")
+        for name in (".docker/run/docker.sock", "run/docker.sock", "usual.sock"):
+            path = short / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with socket.socket(socket.AF_UNIX) as one:
+                one.bind(str(path))
+            assert find_endpoint().address == f"unix://{path}"

@@ -15,6 +15,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import docker
 import pytest
 from sandboxes import forget_image, image_of
 
@@ -33,12 +34,12 @@ SLEEP = "import time; time.sleep(600)"
 
 @pytest.fixture(autouse=True)
 def _archives(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let tests of archives wait for each other, in whatever process.
+    """Let tests with an archive in their name wait for each other, in whatever process.
 
     What undoes a failed load cannot tell a name that the archive took from one that another test
     gave meanwhile.
     """
-    if not request.node.name.startswith("test_archive"):
+    if "archive" not in request.node.name:
         yield
         return
     path = Path(tempfile.gettempdir()) / f"bura-test-archives-{os.getuid()}.lock"
@@ -85,6 +86,20 @@ def test_failing_build_ends_with_its_output(tmp_path: Path) -> None:
     folder = _folder(tmp_path, SLEEP)
     with pytest.raises(ImageRefusedError, match="flux capacitor"):
         image_of(folder, extra="RUN echo flux capacitor; exit 3")
+
+
+@pytest.mark.docker
+def test_build_survives_what_others_remove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that comes upon an image which somebody else has just removed is begun again."""
+    build = docker.APIClient.build
+    answers = [f'unable to find image "sha256:{"0" * 64}"', "No such image: sha256:0"]
+
+    def answer(client: docker.APIClient, **settings: Any) -> Any:
+        return iter([{"error": answers.pop()}]) if answers else build(client, **settings)
+
+    monkeypatch.setattr(docker.APIClient, "build", answer)
+    forget_image(image_of(_folder(tmp_path, SLEEP)))
+    assert answers == []
 
 
 @pytest.mark.docker
@@ -149,7 +164,7 @@ def test_probe_refuses_what_cannot_be_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An image whose program is missing, or that ends at once, is refused with its output."""
-    monkeypatch.setattr(images, "PROBE_SECONDS", 20.0)
+    monkeypatch.setattr(images, "PROBE_SECONDS", 100.0)
     folder = _folder(tmp_path, "print('goodbye'); raise SystemExit(4)")
     for command, reason in ((("/no/such/program",), "/no/such/program"), ((), "goodbye")):
         image = image_of(folder, command)
@@ -163,7 +178,7 @@ def test_what_ends_at_once_becomes_no_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Submitting starts the bot, and says what it printed if it ends at once."""
-    monkeypatch.setattr(images, "PROBE_SECONDS", 20.0)
+    monkeypatch.setattr(images, "PROBE_SECONDS", 100.0)
     image = image_of(_folder(tmp_path, "raise RuntimeError('no config')"))
     with Store.open(Home(tmp_path / "home")) as store:
         with pytest.raises(ImageRefusedError, match=r"exit code 1\n(.*\n)*RuntimeError: no config"):
@@ -527,7 +542,7 @@ def test_settings_of_an_image_do_no_harm(tmp_path: Path, extra: str) -> None:
     """An image may say how it starts; where the referee is, it is told."""
     code = "import os, time; assert os.environ['ARENA_ADDRESS'] == 'unix:/run/arena/referee.sock'"
     image = image_of(
-        _folder(tmp_path, f"{code}; assert os.getuid() >= 1024; time.sleep(9)"), extra=extra
+        _folder(tmp_path, f"{code}; assert os.getuid() >= 1024; time.sleep(600)"), extra=extra
     )
     images.check_start(image)
     forget_image(image)

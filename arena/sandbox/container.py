@@ -27,11 +27,10 @@ from arena.sandbox.confinement import (
     missing_in_process,
     missing_settings,
     new_user,
-    process_status,
 )
 from arena.sandbox.engine import Engine, StartFailedError
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import is_left, is_live, reap_socket_folders
+from arena.sandbox.owners import is_left, is_live, reap_socket_folders, start_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -254,6 +253,7 @@ class _Container:
         self._limits = limits
         self._lock = threading.RLock()
         self._pid = 0
+        self._started = ""
         self._cgroup = Cgroup({})
         self._usage = Usage()
         self._sampled = 0.0
@@ -272,8 +272,9 @@ class _Container:
         found = self._inspect()
         missing = missing_settings(self._limits, found["HostConfig"], found["Config"])
         pid = int(found["State"]["Pid"])
+        started = start_time(pid)
         if pid and _is_container(pid, found["Id"]):
-            self._pid = pid
+            self._pid, self._started = pid, started
             self._cgroup = Cgroup.of(pid)
             has_status = found["HostConfig"].get("Runtime") in PLAIN_RUNTIMES
             missing += self._missing_in_kernel(found["Id"], has_status=has_status)
@@ -303,6 +304,8 @@ class _Container:
     def poll(self) -> Exit | None:
         with self._lock, self._remembering():
             if self._exit is None and not self._is_seen_running():
+                # The engine now and then misses why a bot ended; its control groups are going.
+                self._sample()
                 state = self._inspect()["State"]
                 if not state["Running"]:
                     self._exit = self._believe(state)
@@ -411,7 +414,8 @@ class _Container:
         """Tell by the process table alone that the bot runs: no call to the engine is needed."""
         if not self._pid or not Path(f"/proc/{self._pid}/ns").exists():
             return False
-        if self._session.is_alive() and _is_running(self._pid):
+        # Its pid may be another process's by now.
+        if self._session.is_alive() and start_time(self._pid) == self._started:
             if time.monotonic() - self._sampled >= SAMPLE_SECONDS:
                 self._sample()
             return True
@@ -462,13 +466,9 @@ def _everything(request: StartRequest, user: str) -> dict[str, Any]:
 def _is_container(pid: int, container: str) -> bool:
     """Tell whether the engine's pid is that of this machine, not of a virtual machine's."""
     try:
-        return container in Path(f"/proc/{pid}/cgroup").read_text() and _is_running(pid)
+        return container in Path(f"/proc/{pid}/cgroup").read_text() and bool(start_time(pid))
     except OSError:
         return False
-
-
-def _is_running(pid: int) -> bool:
-    return process_status(pid).get("State", "X")[0] not in "ZX"
 
 
 def _json_size(data: bytes) -> int:

@@ -46,6 +46,12 @@ PAUSES = (0.1, 0.5)
 MOST_SILENCES = 2
 """Calls in a row without an answer in time after which nobody waits for the engine to clean up."""
 MOST_CAUSES = 100
+MOST_BUILDS = 3
+# The classic builder lists the images that came of a step before, and then looks at each: one that
+# somebody else removes in between breaks the build.
+VANISHED = re.compile(
+    r"unable to find image|no such image|unknown parent image|failed to get digest", re.IGNORECASE
+)
 
 LOST = (
     requests.exceptions.RequestException,
@@ -115,6 +121,10 @@ class StartFailedError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.is_answered = is_answered
+
+
+class _ImageVanishedError(ImageRefusedError):
+    """A build came upon an image that was there when it began."""
 
 
 class Engine:
@@ -241,25 +251,34 @@ class Engine:
                 the end of the build's output.
             EngineLostError: If the engine fails.
         """
+        settings = {
+            "path": str(folder),
+            "dockerfile": str(dockerfile),
+            "buildargs": dict(arguments),
+            "labels": dict(labels),
+        }
+        for _ in range(MOST_BUILDS - 1):
+            with contextlib.suppress(_ImageVanishedError):
+                return self._build(settings, seconds=seconds)
+        return self._build(settings, seconds=seconds)
+
+    def _build(self, settings: Mapping[str, Any], *, seconds: float) -> str:
+        folder = settings["path"]
         output: deque[str] = deque(maxlen=40)
         image = ""
         try:
             with self._abandonable(seconds) as client:
                 lines = client.build(
-                    path=str(folder),
-                    dockerfile=str(dockerfile),
-                    buildargs=dict(arguments),
-                    labels=dict(labels),
-                    rm=True,
-                    forcerm=True,
-                    decode=True,
-                    timeout=_whole(seconds),
+                    **settings, rm=True, forcerm=True, decode=True, timeout=_whole(seconds)
                 )
                 for line in _until(lines, seconds):
                     output.extend(_build_lines(line))
                     image = line.get("aux", {}).get("ID", image)
                     if "error" in line:
-                        raise ImageRefusedError(f"the build of {folder} failed:\n{_tail(output)}")
+                        kind = ImageRefusedError
+                        if VANISHED.search(str(line["error"])):
+                            kind = _ImageVanishedError
+                        raise kind(f"the build of {folder} failed:\n{_tail(output)}")
         except TIMEOUTS as error:
             raise ImageRefusedError(
                 f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"

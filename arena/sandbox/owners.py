@@ -24,6 +24,7 @@ __all__ = [
     "is_mine",
     "reap_socket_folders",
     "remove_tree",
+    "start_time",
 ]
 
 PREFIX = "bura-"
@@ -49,14 +50,14 @@ class ProcessStamp:
     def current(cls) -> ProcessStamp:
         """Return the stamp of this process."""
         pid = os.getpid()
-        return cls(f"{_boot_id()}:{_namespace()}:{pid}:{_start_time(pid)}")
+        return cls(f"{_boot_id()}:{_namespace()}:{pid}:{start_time(pid)}")
 
     def is_alive(self) -> bool:
         """Tell whether the process runs; False too where another namespace hides it."""
         boot, namespace, pid, started = (*self.text.split(":"), "", "", "", "")[:4]
         if (boot, namespace) != (_boot_id(), _namespace()) or not pid.isdecimal():
             return False
-        found = _start_time(int(pid))
+        found = start_time(int(pid))
         return bool(found) and found == started
 
     def has_ended(self) -> bool:
@@ -245,7 +246,7 @@ def _namespace() -> str:
         return UNKNOWN
 
 
-def _start_time(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Start time of a process in clock ticks since boot; empty when it is dead or a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

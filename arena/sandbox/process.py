@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -28,7 +29,7 @@ from arena.sandbox.base import (
 )
 from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.logs import clean_log
-from arena.sandbox.owners import reap_socket_folders
+from arena.sandbox.owners import reap_socket_folders, start_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -218,13 +219,19 @@ class _Process:
         return dict(json.loads(line)) if newline else None
 
     def _end_by_force(self) -> None:
-        """End a supervisor that a bot has stopped; the bot's main process dies with it."""
-        left = supervisor.descendants(self._supervisor.pid)
-        for pid in (self._supervisor.pid, *left):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        """End what comes of a supervisor that a bot has stopped, and the supervisor last.
+
+        As long as it is there, all that a bot forks while others are killed is found below it.
+        """
+        deadline = time.monotonic() + END_SECONDS
+        while time.monotonic() < deadline:
+            left = [one for one in supervisor.descendants(self._supervisor.pid) if start_time(one)]
+            if not left:
+                break
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        self._supervisor.kill()
 
     def _collect(self, head: dict[str, Any] | None) -> BotReport:
         if head is None:

@@ -1,4 +1,7 @@
-"""Takes all it can get of what the kernel counts by user, keeps it, says how much, and plays on."""
+"""Takes all it can get of what the kernel counts by user, keeps it, says how much, and plays on.
+
+With an argument it only dials and stays: a client does not wait for ever for a silent referee.
+"""
 
 import array
 import ctypes
@@ -7,6 +10,8 @@ import itertools
 import os
 import signal
 import socket
+import sys
+import time
 from collections.abc import Callable
 
 from burabot import play
@@ -89,4 +94,8 @@ for one in KINDS:
         take(one, told)
     taken.append(f"{one.__name__} {os.read(hears, 20).decode()}")
 print(", ".join(taken), flush=True)
+if len(sys.argv) > 1:
+    with socket.socket(socket.AF_UNIX) as referee:
+        referee.connect(os.environ["ARENA_ADDRESS"].removeprefix("unix:"))
+        time.sleep(600)
 play(lambda _: 0, name="hog", version="1")

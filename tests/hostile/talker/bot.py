@@ -388,19 +388,21 @@ def main():
     role = sys.argv[1]
     heard = await_signal()
     report = {}
+    hears, told = os.pipe()
     if role == "both" and os.fork() == 0:
         role = "say"
         sys.stdout = open("/dev/null", "w")
     if role == "say":
-        time.sleep(0 if sys.argv[1] == "say" else 0.5)
         report["said"], kept = attempt(SAY)
+        os.write(told, b".")
         until = time.monotonic() + SECONDS
         while time.monotonic() < until:
             signal_all()
             time.sleep(0.1)
         del kept
     else:
-        time.sleep(2.0 if role == "both" else 0.0)
+        if role == "both":
+            os.read(hears, 1)
         report["heard"], _ = attempt(HEAR)
         report["heard"]["signal"] = bool(heard)
     print(json.dumps(report), flush=True)
