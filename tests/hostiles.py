@@ -32,12 +32,11 @@ from arena.sandbox.slots import SHARED_CORES, Slot, plan_slots, usable_cores
 from arena.steps import Step
 from arena.workers import WorkerPool
 from referee.match import FaultKind
-from referee.players import Inbox
 from referee.results import ClockUsage, Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from arena.sandbox import RunningBot, StartRequest
@@ -90,12 +89,6 @@ class Row:
     def is_lost_by_exit(self) -> bool:
         """Whether all that is to be known of the fault is how the bot's main process ended."""
         return self.verdicts <= {"crash", "out_of_memory"} and "lived on" not in self.detail
-
-
-def patient_attempt(description: MatchDescription, beat: Callable[[], None]) -> Outcome:
-    """Play a match as workers do, in one of a test's that may stand still for longer."""
-    Inbox.LONGEST_STALL_NS = 60_000_000_000
-    return attempt(description, beat)
 
 
 def rows() -> list[Row]:
@@ -280,7 +273,7 @@ class Bystander:
             rules=find_variant("bura").replace(max_deals=12),
             time_control=TimeControl(move_time_ms=10_000),
         )
-        self._pool = WorkerPool(home, [slots()[1]], patient_attempt)
+        self._pool = WorkerPool(home, [slots()[1]], attempt)
         self._undisturbed = b""
         self.alone = self.times = Times(0, 0)
 

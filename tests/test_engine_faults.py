@@ -10,7 +10,7 @@ import socket
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -402,7 +402,8 @@ def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_hundreds_of_matches_leave_nothing(tmp_path: Path, sockets: Path) -> None:
     """Containers, networks, volumes, sockets, descriptors and threads are as many as before.
 
-    Others may make networks and volumes at the same engine: those of the arena's name count.
+    Others may make networks and volumes at the same engine: those of the arena's name count. A
+    match of robber is played in one leg, so that there are as many legs as matches.
     """
     (tmp_path / "bot.py").write_text(FIRST)
     image = image_of(tmp_path)
@@ -410,9 +411,10 @@ def test_hundreds_of_matches_leave_nothing(tmp_path: Path, sockets: Path) -> Non
     description = MatchDescription(
         spec=MatchSpec(
             variant="bura",
-            rules=find_variant("bura"),
+            rules=replace(find_variant("bura"), robber_target=3),
             seats=2,
             decks=1,
+            match_format="robber",
             seed=bytes(range(32)),
             entrants=(Entrant("one"), Entrant("other")),
             time_control=TimeControl(move_time_ms=20_000, startup_ms=60_000),

@@ -28,7 +28,6 @@ from hostiles import (
     busy_seconds,
     has_spare_cores,
     open_ring,
-    patient_attempt,
     rows,
     slots,
 )
@@ -252,7 +251,7 @@ def test_tournament_of_hostile_bots_comes_to_its_end(
                 time=TimeControl(move_time_ms=2_000 if is_waited_for else 10_000),
             ),
         )
-        report = tournament.run(store, "cup", progress=quiet, stop=stop, play=patient_attempt)
+        report = tournament.run(store, "cup", progress=quiet, stop=stop)
         assert quiet.voided_matches == []
         assert report.exit_code == 0
         charged = set()
