@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import docker
-import patient  # noqa: F401 - a leg that stood still is not to be played again
 
 from arena import planning, queries, steps, tournament
 from arena.home import find_home
@@ -32,8 +31,14 @@ from arena.tournament import StopFlag
 HOME = Path(sys.argv[1])
 STEP, WHO = (sys.argv[2], sys.argv[3]) if len(sys.argv) > 3 else ("", "")
 CREATED = "created"
+IMPATIENT = "IMPATIENT"
+"""A variable of the environment: if it is set, a leg that stood still is played again."""
+
 LATER = {Step.DEALING: 7}
 """Steps that are passed often: which time to die."""
+
+if IMPATIENT not in os.environ:
+    import patient  # noqa: F401 - to import it is enough
 
 TIME = int(sys.argv[4]) if len(sys.argv) > 4 else 0
 

@@ -75,7 +75,7 @@ def test_a_worker_that_is_stopped_for_seconds_blames_nobody(home: Path) -> None:
     """After SIGSTOP and SIGCONT the attempt is void as platform_stall, and the next one counts."""
     process = subprocess.Popen(
         [sys.executable, SCRIPT, home],
-        env={**os.environ, "XDG_RUNTIME_DIR": str(home.parent)},
+        env={**os.environ, "XDG_RUNTIME_DIR": str(home.parent), "IMPATIENT": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
