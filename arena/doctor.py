@@ -116,7 +116,7 @@ def _echo_match() -> ClockUsage:
                     decks=ECHO_DECKS,
                     seed=new_seed(),
                     entrants=(Entrant("echo"), Entrant("echo")),
-                    time_control=TimeControl(move_time_ms=10_000),
+                    time_control=TimeControl(move_time_ms=10_000, startup_ms=60_000),
                 ),
                 bots=(BotSource(image=image),) * 2,
                 positions=(0, 1),

@@ -143,8 +143,19 @@ class Driver:
         *,
         progress: ProgressListener,
         stop: StopFlag,
+        reaped: bool = False,
     ) -> None:
-        """Prepare; nothing is leased yet."""
+        """Prepare; nothing is leased yet.
+
+        Args:
+            store: Where the tournament is.
+            info: The tournament.
+            sandbox: Where its bots run.
+            owner: Who runs it.
+            progress: Told of what happens.
+            stop: Looked at between matches.
+            reaped: Whether bots of the dead were just removed, of which more may come late.
+        """
         self.played = self.voided = self.fenced = 0
         self._store = store
         self._info = info
@@ -163,7 +174,7 @@ class Driver:
         self._engine_losses = 0
         self._lacks_room = False
         self._is_reaping_due = False
-        self._may_come_late = False
+        self._may_come_late = reaped
         self._next_look = 0.0
 
     def drive(self, pool: WorkerPool) -> None:

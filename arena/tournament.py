@@ -381,7 +381,9 @@ def run(
         if reaped:
             progress.note(f"{reaped} leftovers of a run that died were taken back")
         note_causes(store, info.id, unfair_causes(info.seats))
-        driver = Driver(store, info, sandbox, owner, progress=progress, stop=stop)
+        driver = Driver(
+            store, info, sandbox, owner, progress=progress, stop=stop, reaped=reaped > 0
+        )
         try:
             # Of what is over nothing is left to play, and nobody need ever have been in it.
             if not info.is_over:

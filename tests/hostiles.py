@@ -79,7 +79,7 @@ class Row:
     truncated: bool = False
     oom: bool = False
     move_ms: int = 10_000
-    startup_ms: int = 20_000
+    startup_ms: int = 60_000
     think: float = 12.0
     descriptors: int = 60
     opponent_ms: int = 0
@@ -271,7 +271,7 @@ class Bystander:
             (image, image),
             match_format="native",
             rules=find_variant("bura").replace(max_deals=12),
-            time_control=TimeControl(move_time_ms=10_000),
+            time_control=TimeControl(move_time_ms=10_000, startup_ms=60_000),
         )
         self._pool = WorkerPool(home, [slots()[1]], attempt)
         self._undisturbed = b""

@@ -85,7 +85,7 @@ def test_secret_is_known_however_it_is_written(text: str, what: str) -> None:
 
 def test_secret_in_a_log_voids_the_match(tmp_path: Path) -> None:
     """A bot that prints what nobody can guess was told it, and the reason says what and where."""
-    outcome = play(tmp_path, f"print('I know', '{SEED.hex()}')\n{BOT}")
+    outcome = play(tmp_path, f"print('I know', '{SEED.hex()}', flush=True)\n{BOT}")
     assert isinstance(outcome, Voided)
     assert outcome.reason == LEAK
     assert "seed of the match was found in the log of seat 0" in str(outcome)
@@ -94,7 +94,7 @@ def test_secret_in_a_log_voids_the_match(tmp_path: Path) -> None:
 def test_guesses_in_a_log_are_nobodys_leak(tmp_path: Path) -> None:
     """No bot can void its matches by printing names, digests and paths that it can guess."""
     guesses = [*NAMES, f"sha256:{NAMES[1]:f<64}", str(tmp_path), "0" * 64]
-    assert isinstance(play(tmp_path, f"print({guesses!r})\n{BOT}"), Played)
+    assert isinstance(play(tmp_path, f"print({guesses!r}, flush=True)\n{BOT}"), Played)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,9 @@ def test_words_of_the_rules_are_no_secrets() -> None:
 def test_seeds_that_can_be_guessed_prove_nothing(tmp_path: Path) -> None:
     """With a seed of zeros, a bot that prints zeros has not been told anything."""
     match = replace(spec(), seed=bytes(32))
-    assert isinstance(play(tmp_path, f"print('{bytes(32).hex()}')\n{BOT}", match), Played)
+    assert isinstance(
+        play(tmp_path, f"print('{bytes(32).hex()}', flush=True)\n{BOT}", match), Played
+    )
 
 
 def test_nothing_is_found_where_nothing_is_hidden() -> None:

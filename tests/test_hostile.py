@@ -248,7 +248,9 @@ def test_tournament_of_hostile_bots_comes_to_its_end(
                 seats=seats,
                 decks=2,
                 seed=draw.seed,
-                time=TimeControl(move_time_ms=2_000 if is_waited_for else 10_000),
+                time=TimeControl(
+                    move_time_ms=2_000 if is_waited_for else 10_000, startup_ms=60_000
+                ),
             ),
         )
         report = tournament.run(store, "cup", progress=quiet, stop=stop)

@@ -23,6 +23,7 @@ from arena import bots, queries
 from arena.errors import RefusedError
 from arena.home import Home
 from arena.sandbox import ImageMissingError, ImageRefusedError, images
+from arena.sandbox import engine as engine_module
 from arena.sandbox.engine import Engine, ImageInfo
 from arena.store import Store
 
@@ -98,6 +99,8 @@ def test_build_survives_what_others_remove(tmp_path: Path, monkeypatch: pytest.M
         return iter([{"error": answers.pop()}]) if answers else build(client, **settings)
 
     monkeypatch.setattr(docker.APIClient, "build", answer)
+    # Others may really do so meanwhile.
+    monkeypatch.setattr(engine_module, "MOST_BUILDS", 6)
     forget_image(image_of(_folder(tmp_path, SLEEP)))
     assert answers == []
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 from clusters import name_of
 from exports import Nobody, make_store, make_tournament, play, play_timed, run
-from sqlalchemy import Double, Engine, Float, event, inspect
+from sqlalchemy import Double, Engine, Float, event, inspect, text
 from sqlmodel import select
 from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
@@ -229,17 +229,16 @@ def test_writer_sees_what_was_stored_while_it_waited(home: Home) -> None:
         assert seen == [1]
 
 
-def test_writer_that_falls_silent_is_given_up(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_that_falls_silent_is_given_up(home: Home) -> None:
     """A machine that went away while it wrote keeps the others waiting for a time only."""
-    monkeypatch.setattr("arena.databases.postgresql.IDLE_SECONDS", 2)
+    silence = text("SET LOCAL idle_in_transaction_session_timeout = 2000")
     with Store.open(home) as store, Store.open(home, busy_seconds=CAP) as other:
 
         def fall_silent() -> None:
             with store.write() as session:
                 session.add(Bot(name="silent", folded="silent", created=0))
                 session.flush()
-                # The other one is not to be given up however slow it is.
-                monkeypatch.undo()
+                session.connection().execute(silence)
                 add_bots(other, "anna")
 
         with pytest.raises(StoreError, match="does not answer"):

@@ -77,7 +77,7 @@ def test_a_wrong_choice_loses_one_deal(bot: tuple[str, ...], kind: FaultKind, se
 def test_a_slow_answer_loses_one_deal() -> None:
     """An answer after the move time is late, and the bot plays on."""
     control = TimeControl(move_time_ms=4_000, startup_ms=60_000)
-    played = play(spec(time_control=control), STEADY, ("slow", "5"))
+    played = play(spec(time_control=control), STEADY, ("slow", "20"))
     assert (FaultKind.TIMEOUT, 0, 1) in faults(played)
 
 
@@ -364,7 +364,7 @@ def test_nothing_is_left_of_a_reception(short_folder: Path) -> None:
 
 
 def test_interrupt_while_a_reception_closes_leaves_no_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, short_folder: Path
 ) -> None:
     """Ctrl-C at that moment is passed on after the servers have been stopped all the same."""
     stop, interrupts = _SeatServer.stop, iter([KeyboardInterrupt()])
@@ -377,10 +377,10 @@ def test_interrupt_while_a_reception_closes_leaves_no_server(
     monkeypatch.setattr(_SeatServer, "stop", interrupted)
     reception = Reception(spec(), 0)
     for number in range(2):
-        reception.listen(tmp_path / f"{number}.sock")
+        reception.listen(short_folder / f"{number}.sock")
     with pytest.raises(KeyboardInterrupt), reception:
         pass
-    assert list(tmp_path.iterdir()) == []
+    assert list(short_folder.iterdir()) == []
     assert reception._loop.is_closed()
 
 

@@ -261,7 +261,7 @@ def test_migration_killed_at_any_statement_is_all_or_nothing(tmp_path: Path) -> 
 
 
 def _open_and_count(home: Home, results: "multiprocessing.Queue[int]") -> None:
-    with Store.open(home) as store:
+    with Store.open(home, busy_seconds=PATIENCE) as store:
         results.put(len(queries.bots(store)))
 
 

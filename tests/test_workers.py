@@ -182,7 +182,9 @@ def test_ctrl_c_does_not_reach_a_worker(home: Home) -> None:
         (worker,) = multiprocessing.active_children()
         assert worker.pid is not None
         os.kill(worker.pid, signal.SIGINT)
-        assert all(isinstance(event.news, Beat) for event in pool.wait(2))
+        heard = events(pool)
+        # The first may have been on its way before the signal.
+        assert all(isinstance(next(heard).news, Beat) for _ in range(3))
         assert not (home.path / "cleaned up").exists()
 
 

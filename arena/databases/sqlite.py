@@ -114,7 +114,7 @@ def set_up(connection: Any, busy_seconds: float) -> None:
     """
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
-    mode = _keep_log(connection, busy_seconds)
+    mode = _write_ahead(connection, busy_seconds)
     if mode not in {"wal", "memory"}:
         raise StoreError(
             f"the database cannot be shared by processes here (journal mode {mode})",
@@ -122,7 +122,7 @@ def set_up(connection: Any, busy_seconds: float) -> None:
         )
 
 
-def _keep_log(connection: Any, busy_seconds: float) -> str:
+def _write_ahead(connection: Any, busy_seconds: float) -> str:
     """Switch to WAL and return the mode that is in force.
 
     Where another process writes to a new file, SQLite refuses at once, whatever the timeout.

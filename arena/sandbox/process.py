@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcessSandbox", "find_command"]
 
 END_SECONDS = 5
+POLL_SECONDS = 0.01
 CHUNK = 1 << 16
 RLIMITS = {"RLIMIT_NOFILE": 256, "RLIMIT_CORE": 0, "RLIMIT_FSIZE": 64 << 20}
 # What a container has of its own and a process must be given.
@@ -224,13 +225,14 @@ class _Process:
         As long as it is there, all that a bot forks while others are killed is found below it.
         """
         deadline = time.monotonic() + END_SECONDS
-        while time.monotonic() < deadline:
+        while True:
             left = [one for one in supervisor.descendants(self._supervisor.pid) if start_time(one)]
-            if not left:
-                break
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+            if not left or time.monotonic() > deadline:
+                break
+            time.sleep(POLL_SECONDS)
         self._supervisor.kill()
 
     def _collect(self, head: dict[str, Any] | None) -> BotReport:

@@ -80,8 +80,11 @@ try:
             speak(peer, answer)
             send(peer, FLOODS[sys.argv[1]]())
             sent += 1
+            # Now, since nobody waits for long after Goodbye.
+            print("flooded", sent, "times", flush=True)
 except OSError as error:
     print(error.strerror, flush=True)
-print("flooded", sent, "times", flush=True)
+if not sent:
+    print("flooded 0 times", flush=True)
 if not is_over:
     time.sleep(60)
