@@ -9,7 +9,6 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import patient  # noqa: F401 - the workers that play as this file says import it
 from stores import Ticks
 from timeline import Bot, Timeline, answers, good
 

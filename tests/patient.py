@@ -10,6 +10,12 @@ import sys
 from arena.start import main
 from referee.players import Inbox
 
+ARENA = (sys.executable, __file__)
+"""What runs it, before its arguments."""
+
+GENEROUS = ("--move-time", "100", "--startup", "100")
+"""Times of bots that are there for something else than their speed."""
+
 Inbox.LONGEST_STALL_NS = 60_000_000_000
 
 if __name__ == "__main__":

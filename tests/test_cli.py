@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-import patient
 import pytest
+from patient import ARENA as PATIENT_ARENA
+from patient import GENEROUS
 from rich.progress import Progress
 from stores import Hours
 
@@ -47,8 +48,6 @@ from arena.store import Store
 from referee.players import FaultKind
 
 ARENA = Path(sys.executable).parent / "arena"
-PATIENT_ARENA = (sys.executable, patient.__file__)
-GENEROUS = ("--move-time", "100", "--startup", "100")
 WAITING = """import pathlib, time
 import burabot
 

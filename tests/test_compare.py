@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -17,8 +16,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import click
-import patient
 import pytest
+from patient import ARENA, GENEROUS
 from test_sprt import EVEN, SKEWED, tilted
 
 from arena import compare as comparing
@@ -39,7 +38,6 @@ RANDOM = str(ROOT / "sample_bots" / "random")
 GREEDY = str(ROOT / "sample_bots" / "greedy")
 SEED = bytes(range(32))
 CAP = 60.0
-GENEROUS = ("--move-time", "100", "--startup", "100")
 
 
 def standing(
@@ -54,13 +52,6 @@ def standing(
         sprt=sprt or Sprt(elo0=0, elo1=10),
         highest=Fraction(1),
     )
-
-
-@pytest.fixture(name="short")
-def _short() -> Iterator[Path]:
-    """A folder with a path short enough for sockets."""
-    with tempfile.TemporaryDirectory(prefix="cmp-") as folder:
-        yield Path(folder)
 
 
 def options(**changes: Any) -> CompareOptions:
@@ -346,12 +337,12 @@ def test_more_than_two_sides_are_refused() -> None:
 
 
 def test_bots_are_compared_through_real_matches(
-    short: Path, capsys: pytest.CaptureFixture[str]
+    short_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From the command line to records that hold under the seed, one for each batch."""
-    records = short / "records"
+    records = short_folder / "records"
     words = ["--sandbox", "process", "--batch", "2", "--max-decks", "3", "--seed", SEED.hex()]
-    home = ["--home", str(short / "home")]
+    home = ["--home", str(short_folder / "home")]
     line = ["compare", GREEDY, RANDOM, *words, "--records", str(records), *home]
 
     assert main([*line, "--json"]) == 0
@@ -373,24 +364,26 @@ def test_bots_are_compared_through_real_matches(
     assert "exists" in capsys.readouterr().err
 
 
-def test_lost_legs_are_told(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lost_legs_are_told(short_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever reads a verdict is told that a leg was lost with the decks that were left in it."""
-    broken = short / "broken"
+    broken = short_folder / "broken"
     broken.mkdir()
     (broken / "bot.py").write_text("raise SystemExit(1)\n")
     line = ["compare", GREEDY, str(broken), "--sandbox", "process", "--max-decks", "2"]
 
-    assert main([*line, *GENEROUS, "--home", str(short / "home")]) == 0
+    assert main([*line, *GENEROUS, "--home", str(short_folder / "home")]) == 0
 
     assert "2 legs lost with all deals left in it" in " ".join(capsys.readouterr().err.split())
 
 
-def test_pairs_are_compared_as_sides(short: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_are_compared_as_sides(
+    short_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Two pairs play four rotations of a deck, and are told of under both names."""
     line = ["compare", f"{GREEDY}+{GREEDY}", f"{RANDOM}+{RANDOM}", "--variant", "burkozyol-pairs"]
     words = ["--sandbox", "process", "--batch", "2", "--max-decks", "2", "--seed", "1", "--json"]
 
-    assert main([*line, *words, "--home", str(short / "home")]) == 0
+    assert main([*line, *words, "--home", str(short_folder / "home")]) == 0
     said = json.loads(capsys.readouterr().out)
 
     assert said["names"] == ["greedy#1+greedy#2", "random#1+random#2"]
@@ -398,15 +391,15 @@ def test_pairs_are_compared_as_sides(short: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str]) -> None:
+def test_an_interruption_ends_with_the_result_so_far(short_folder: Path, form: list[str]) -> None:
     """Ctrl-C in the middle ends with its exit code and with what the batches came to."""
     line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--batch", "2", *form]
-    hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short / "home")]
+    hypotheses = ["--sprt", "elo0=-1", "elo1=0", "--home", str(short_folder / "home")]
     with subprocess.Popen(
-        [sys.executable, patient.__file__, *line, *hypotheses, *GENEROUS],
+        [*ARENA, *line, *hypotheses, *GENEROUS],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        cwd=short,
+        cwd=short_folder,
         text=True,
     ) as process:
         assert process.stderr is not None
@@ -429,7 +422,7 @@ def test_an_interruption_ends_with_the_result_so_far(short: Path, form: list[str
 
 @pytest.mark.parametrize("one_place", [True, False])
 def test_what_was_told_already_is_not_told_again(
-    short: Path,
+    short_folder: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     *,
@@ -445,7 +438,7 @@ def test_what_was_told_already_is_not_told_again(
     monkeypatch.setattr("arena.cli.compare.is_one_place", lambda *_: one_place)
     line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--seed", "1"]
 
-    assert main([*line, "--home", str(short / "home")]) == 130
+    assert main([*line, "--home", str(short_folder / "home")]) == 130
 
     out, err = capsys.readouterr()
     assert err.count("Results of new vs old") == 1
@@ -453,9 +446,9 @@ def test_what_was_told_already_is_not_told_again(
     assert out.splitlines()[-1].startswith("seed ")
 
 
-def test_streams_are_told_apart(short: Path) -> None:
+def test_streams_are_told_apart(short_folder: Path) -> None:
     """Two streams are in one place only if they are one file, which a captured one is not."""
-    with (short / "one").open("w") as one, (short / "other").open("w") as other:
+    with (short_folder / "one").open("w") as one, (short_folder / "other").open("w") as other:
         with os.fdopen(os.dup(one.fileno()), "w") as same:
             assert is_one_place(one, same)
         assert not is_one_place(one, other)
@@ -486,12 +479,12 @@ sys.exit(main())
 """
 
 
-def test_an_interruption_is_not_lost(short: Path) -> None:
+def test_an_interruption_is_not_lost(short_folder: Path) -> None:
     """Ctrl-C ends it even where Python dropped what the signal raised."""
     line = ["compare", GREEDY, RANDOM, "--sandbox", "process", "--sprt", "elo0=-1", "elo1=0"]
     found = subprocess.run(
-        [sys.executable, "-c", LOSING, *line, *GENEROUS, "--home", str(short / "home")],
-        cwd=short,
+        [sys.executable, "-c", LOSING, *line, *GENEROUS, "--home", str(short_folder / "home")],
+        cwd=short_folder,
         text=True,
         capture_output=True,
         timeout=CAP,

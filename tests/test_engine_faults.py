@@ -391,11 +391,10 @@ burabot.play(lambda turn: 0, name="first", version="1")
 
 
 @pytest.fixture
-def sockets(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def sockets(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the sockets of a test lie, and nobody else's."""
-    with tempfile.TemporaryDirectory(prefix="l-") as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        yield Path(folder)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(short_folder))
+    return short_folder
 
 
 @pytest.mark.long

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from patient import ARENA, GENEROUS
 from sandboxes import await_true
 
 from arena import cleaning
@@ -18,8 +18,9 @@ from arena.home import Home
 from arena.owners import ownership, was_left
 from arena.sandbox.engine import Engine
 
-ARENA = (sys.executable, str(Path(__file__).parent / "patient.py"))
-GENEROUS = ("--move-time", "100", "--startup", "100")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 BOT = """import burabot
 burabot.play(lambda turn: 0, name="first", version="1")
 """

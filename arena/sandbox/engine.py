@@ -31,7 +31,7 @@ from arena.sandbox.base import (
 from arena.sandbox.confinement import LABEL
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
-from arena.sandbox.session import Session, ping
+from arena.sandbox.session import ANSWER_SECONDS, Session, ping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -41,7 +41,6 @@ __all__ = ["Engine", "ImageInfo", "NamedImage", "StartFailedError"]
 
 NAME = re.compile(r"bura-bot-[0-9a-f]{32}")
 
-ENGINE_SECONDS = 20
 PAUSES = (0.1, 0.5)
 MOST_SILENCES = 2
 """Calls in a row without an answer in time after which nobody waits for the engine to clean up."""
@@ -140,7 +139,7 @@ class Engine:
         self._finalizer = weakref.finalize(self, _close, api, self._sessions)
 
     @classmethod
-    def connect(cls, *, timeout: int = ENGINE_SECONDS) -> Engine:
+    def connect(cls, *, timeout: int = ANSWER_SECONDS) -> Engine:
         """Reach the engine of this machine: the one that `docker` would use.
 
         Raises:

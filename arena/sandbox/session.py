@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import socket
 
-__all__ = ["Session", "ping"]
+__all__ = ["ANSWER_SECONDS", "Session", "ping"]
 
 ANSWER_SECONDS = 20
+"""How long the engine may take for any answer but that of a build, a pull or an archive."""
+
 EVENTS = (
     "/events?filters=%7B%22type%22:%5B%22container%22%5D,%22label%22:%5B%22bura.nothing%22%5D%7D"
 )
