@@ -51,9 +51,9 @@ test: $(STAMP) ## all tests but the long ones; what needs an engine, Node.js or 
 	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
 
 test-long: $(STAMP) ## the long tests: thousands of deals, engines that die; skipped as those of test
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 1800 $(ARGS) || \
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 900 $(ARGS) || \
 	    test $$? -eq $(NONE_CHOSEN)
-	$(BIN)/pytest -m 'long and alone' --timeout 1800 $(ARGS) || test $$? -eq $(NONE_CHOSEN)
+	$(BIN)/pytest -m 'long and alone' --timeout 900 $(ARGS) || test $$? -eq $(NONE_CHOSEN)
 
 setup-oldest: $(OLDEST_STAMP) ## install the oldest client of the engine beside the virtual environment's
 

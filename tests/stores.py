@@ -1,6 +1,7 @@
 """Stores for tests: a home in a temporary folder, bots and a tournament in it."""
 
 import json
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,11 @@ from referee.rules import Rules
 
 OWNER = Owner("boot-1", "here")
 OTHER = Owner("boot-2", "here")
+
+FORKS = multiprocessing.get_context("forkserver")
+"""How tests start many children that use a database. A process with threads must not fork itself:
+a child that was forked while a thread, as gRPC has, held a lock waits for that lock forever."""
+FORKS.set_forkserver_preload(["alembic.command", "arena.migrations", "arena.tournament", "pytest"])
 
 
 def die_before(statements: int) -> None:

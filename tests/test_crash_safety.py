@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import create_engine, delete, update
 from sqlmodel import select
-from stores import OTHER, OWNER, add_tournament, lease, open_and_die, report, result
+from stores import FORKS, OTHER, OWNER, add_tournament, lease, open_and_die, report, result
 
 from arena import bots, queries, tournament
 from arena.databases.sqlite import set_up
@@ -53,7 +53,6 @@ SLOWEST = 30.0
 """Seconds that a claim may wait; a machine that nobody else uses needs less than one."""
 PATIENCE = 600.0
 SPAWN = multiprocessing.get_context("spawn")
-FORK = multiprocessing.get_context("fork")
 BOT = "import burabot\nburabot.play(lambda turn: {choice}, name='x', version='1')\n"
 OLD = tuple(revision for revision in sorted(known_revisions()) if revision != REVISION)
 
@@ -339,7 +338,7 @@ def test_upgrade_killed_at_any_statement_is_all_or_nothing(tmp_path: Path, revis
         home = Home(tmp_path / str(statements))
         old_database(home, revision)
         before = rows_of(home.database)
-        process = FORK.Process(target=open_and_die, args=(home, statements))
+        process = FORKS.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(CAP)
         found.add(revision_of(home.database))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
 import re
 import socket
 import sys
@@ -19,7 +18,7 @@ from clusters import name_of
 from exports import Nobody, make_store, make_tournament, play, play_timed, run
 from sqlalchemy import Double, Engine, Float, event, inspect, text
 from sqlmodel import select
-from stores import OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
+from stores import FORKS, OTHER, OWNER, Hours, add_tournament, lease, open_and_die, report, result
 
 from arena import ledger, promises, queries, recovery, roster, rulebook, tournament
 from arena.cli import main
@@ -268,11 +267,10 @@ def test_migration_killed_at_any_statement_is_all_or_nothing(
     tmp_path: Path, cluster: Cluster
 ) -> None:
     """A database is empty or complete, never in between, and the next opening completes it."""
-    fork = multiprocessing.get_context("fork")
     tables = set()
     for statements in itertools.count(1):
         home = Home(tmp_path / str(statements), cluster.empty())
-        process = fork.Process(target=open_and_die, args=(home, statements))
+        process = FORKS.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(CAP)
         count = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"

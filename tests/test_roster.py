@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from cups import SEED, Script, options, play, run, store_of, submit
-from stores import OWNER, die_before, lease, result
+from stores import FORKS, OWNER, die_before, lease, result
 
 from arena import desk, formats, ledger, planning, queries, roster, tournament
 from arena.errors import NotFoundError, RefusedError
@@ -343,12 +342,8 @@ def test_change_killed_at_any_statement_is_all_or_nothing(store: Store, tmp_path
     tournament.create(store, options("anna@1", *NAMES[1:]))
     ledger.mark_started(store, 1)
     found = set()
-    # Children must not inherit connections: SQLite forbids their use across a fork.
-    store.close()
     for statements in itertools.count(1):
-        process = multiprocessing.get_context("fork").Process(
-            target=_replace_and_die, args=(str(store.home.path), statements)
-        )
+        process = FORKS.Process(target=_replace_and_die, args=(str(store.home.path), statements))
         process.start()
         process.join(60)
         with Store.open(store.home) as again:

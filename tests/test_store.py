@@ -1,3 +1,4 @@
+import fcntl
 import itertools
 import json
 import multiprocessing
@@ -17,6 +18,7 @@ from cups import SEED, run
 from sqlalchemy import create_engine, event
 from sqlmodel import select
 from stores import (
+    FORKS,
     OTHER,
     OWNER,
     Hours,
@@ -241,11 +243,10 @@ def test_old_database_is_copied_before_an_upgrade(
 @pytest.mark.long
 def test_migration_killed_at_any_statement_is_all_or_nothing(tmp_path: Path) -> None:
     """A database is empty or complete, never in between, and the next opening completes it."""
-    fork = multiprocessing.get_context("fork")
     tables = set()
     for statements in itertools.count(1):
         home = Home(tmp_path / str(statements))
-        process = fork.Process(target=open_and_die, args=(home, statements))
+        process = FORKS.Process(target=open_and_die, args=(home, statements))
         process.start()
         process.join(60)
         with sqlite3.connect(home.database) as connection:
@@ -285,6 +286,19 @@ def test_busy_database_is_one_line_and_an_environment_failure(store: Store) -> N
         add_tournament(store)
     assert caught.value.exit_code == ENVIRONMENT
     assert "\n" not in str(caught.value)
+
+
+def test_migration_that_waits_too_long_for_another_is_told_so_in_one_line(tmp_path: Path) -> None:
+    """A process that hangs with the lock of migrations holds nobody up forever."""
+    home = Home(tmp_path)
+    with home.database.with_name("arena.db.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(BusyStoreError, match="bringing it up to date") as caught:
+            Store.open(home, busy_seconds=0.1)
+    assert caught.value.exit_code == ENVIRONMENT
+    assert "\n" not in str(caught.value)
+    with Store.open(home) as store:
+        assert queries.bots(store) == ()
 
 
 def test_readers_do_not_wait_for_a_writer(store: Store) -> None:
@@ -577,18 +591,15 @@ def _work_until_done(home: Home, seed: int) -> None:
 def test_chaos_loses_and_doubles_nothing(either_home: Home) -> None:
     """With workers killed at random and stalled beyond their leases, each match counts once."""
     dice = random.Random(1)
-    fork = multiprocessing.get_context("fork")
     seeds = iter(range(100_000))
 
     def start() -> multiprocessing.process.BaseProcess:
-        worker = fork.Process(target=_work_until_done, args=(either_home, next(seeds)))
+        worker = FORKS.Process(target=_work_until_done, args=(either_home, next(seeds)))
         worker.start()
         return worker
 
     with Store.open(either_home) as store:
         add_tournament(store, matches=CHAOS_MATCHES)
-        # Children must not inherit connections, which no database lets cross a fork.
-        store.close()
         workers = [start() for _ in range(4)]
         for _ in range(80):
             time.sleep(dice.uniform(0.05, 0.25))

@@ -10,7 +10,7 @@ import fcntl
 import sqlite3
 import time
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -40,6 +40,7 @@ class SqliteDatabase(Database):
         """Prepare; nothing is opened or made yet."""
         self.name = str(path)
         self._path = path
+        self._busy_seconds = busy_seconds
         self.engine = self.readers = create_engine(
             f"sqlite:///{path}",
             # The driver's own transactions begin late and deferred; ours begin in _begin.
@@ -62,7 +63,7 @@ class SqliteDatabase(Database):
         """Hold a lock and a writing transaction that may break references until it ends."""
         lock_path = self._path.with_name(f"{self._path.name}.lock")
         with lock_path.open("w") as lock, ExitStack() as stack:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._lock(lock)
             connection = stack.enter_context(self.writers.connect())
             # Tables that others refer to are made anew, which foreign keys would forbid; SQLite
             # ignores the setting inside a transaction.
@@ -71,6 +72,20 @@ class SqliteDatabase(Database):
                 yield connection
                 self._check_foreign_keys(connection)
             _set_foreign_keys(connection, "ON")
+
+    def _lock(self, lock: TextIO) -> None:
+        until = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                if time.monotonic() >= until:
+                    raise BusyStoreError(
+                        f"the database {self._path} is busy: another process is bringing it up to "
+                        "date",
+                        "try again later",
+                    ) from error
+                time.sleep(_POLL_SECONDS)
 
     def _check_foreign_keys(self, connection: Connection) -> None:
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
