@@ -35,7 +35,6 @@ class Store:
         self.home = home
         self._database = database
         self._readers = database.readers
-        self._writers = database.writers
         self._clock = clock
 
     @classmethod
@@ -112,7 +111,8 @@ class Store:
         """
         with (
             _one_line_errors(self._database),
-            Session(self._writers) as session,
+            self._database.turn() as writers,
+            Session(writers) as session,
             session.begin(),
         ):
             session.connection()

@@ -1,4 +1,3 @@
-import fcntl
 import itertools
 import json
 import multiprocessing
@@ -31,6 +30,7 @@ from stores import (
 )
 
 from arena import queries, rulebook
+from arena.databases.sqlite import SqliteDatabase
 from arena.errors import ENVIRONMENT, BusyStoreError, StoreError
 from arena.home import Home
 from arena.infos import AttemptState, MatchState, TournamentState
@@ -289,12 +289,12 @@ def test_busy_database_is_one_line_and_an_environment_failure(store: Store) -> N
 
 
 def test_migration_that_waits_too_long_for_another_is_told_so_in_one_line(tmp_path: Path) -> None:
-    """A process that hangs with the lock of migrations holds nobody up forever."""
+    """A process that hangs in a migration holds nobody up forever."""
     home = Home(tmp_path)
-    with home.database.with_name("arena.db.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(BusyStoreError, match="bringing it up to date") as caught:
-            Store.open(home, busy_seconds=0.1)
+    other = SqliteDatabase(home.database, 0)
+    with other.migrating(), pytest.raises(BusyStoreError, match="is writing to it") as caught:
+        Store.open(home, busy_seconds=0.1)
+    other.engine.dispose()
     assert caught.value.exit_code == ENVIRONMENT
     assert "\n" not in str(caught.value)
     with Store.open(home) as store:

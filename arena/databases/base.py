@@ -45,6 +45,14 @@ class Database(ABC):
         """Say in a few words what it is, of which version, and where; nothing is changed."""
 
     @abstractmethod
+    def turn(self) -> AbstractContextManager[Engine]:
+        """Wait until all that asked earlier have written, and give where to begin.
+
+        Who asks later waits until the context ends. The wait ends with the patience for others
+        that write, and what begins then may find the database busy.
+        """
+
+    @abstractmethod
     def migrating(self) -> AbstractContextManager[Connection]:
         """Begin the transaction of a migration, of which there is one at a time.
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Engine
 
     from arena.home import Home
 
@@ -171,6 +171,11 @@ class PostgresqlDatabase(Database):
         with self._at_once.connect() as connection:
             version = connection.exec_driver_sql("SHOW server_version").scalar_one()
             return f"PostgreSQL {version} at {self.name}"
+
+    @contextmanager
+    def turn(self) -> Iterator[Engine]:
+        """Begin at once: the server serves those who wait for its lock in the order they came."""
+        yield self.writers
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

@@ -1,20 +1,21 @@
 """SQLite: a file in the arena's folder, shared by the processes of one machine.
 
 Reading transactions never block and are never blocked (WAL). Writing ones begin IMMEDIATE: a
-reading transaction that turns into a writing one fails at once, whatever the timeout.
+reading transaction that turns into a writing one fails at once, whatever the timeout. SQLite lets
+in whoever asks in the right moment, so who writes stands in a line before it asks.
 """
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
 import time
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 
+from arena.databases import line
 from arena.databases.base import Database
 from arena.errors import BusyStoreError, ForbiddenError, StoreError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Engine
 
     from arena.home import Home
 
@@ -40,6 +41,7 @@ class SqliteDatabase(Database):
         """Prepare; nothing is opened or made yet."""
         self.name = str(path)
         self._path = path
+        self._lock = path.with_name(f"{path.name}.lock")
         self._busy_seconds = busy_seconds
         self.engine = self.readers = create_engine(
             f"sqlite:///{path}",
@@ -48,7 +50,7 @@ class SqliteDatabase(Database):
         )
         self.writers = self.engine.execution_options(writing=True)
         event.listen(self.engine, "connect", lambda made, _: set_up(made, busy_seconds))
-        event.listen(self.engine, "begin", _begin)
+        event.listen(self.engine, "begin", self._begin)
 
     def now(self) -> float:
         """Return the time of this machine, which is the file's."""
@@ -59,33 +61,39 @@ class SqliteDatabase(Database):
         return f"SQLite {sqlite3.sqlite_version} in {self.name}"
 
     @contextmanager
+    def turn(self) -> Iterator[Engine]:
+        """Stand in the line of those who write; what is left of the patience is for SQLite's lock.
+
+        Others may hold that without having stood in line: older programs, other ones.
+        """
+        with line.standing(self._lock, self._busy_seconds) as left:
+            waited = left < self._busy_seconds
+            yield self.writers.execution_options(patience=left) if waited else self.writers
+
+    def _begin(self, connection: Connection) -> None:
+        options = connection.get_execution_options()
+        if not options.get("writing", False):
+            connection.exec_driver_sql("BEGIN")
+        elif "patience" not in options:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            _set_patience(connection, options["patience"])
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            finally:
+                _set_patience(connection, self._busy_seconds)
+
+    @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """Hold a lock and a writing transaction that may break references until it ends."""
-        lock_path = self._path.with_name(f"{self._path.name}.lock")
-        with lock_path.open("w") as lock, ExitStack() as stack:
-            self._lock(lock)
-            connection = stack.enter_context(self.writers.connect())
+        """Hold a writing transaction that may break references until it ends."""
+        with self.turn() as writers, writers.connect() as connection:
             # Tables that others refer to are made anew, which foreign keys would forbid; SQLite
             # ignores the setting inside a transaction.
-            _set_foreign_keys(connection, "OFF")
+            _set(connection, "foreign_keys", "OFF")
             with connection.begin():
                 yield connection
                 self._check_foreign_keys(connection)
-            _set_foreign_keys(connection, "ON")
-
-    def _lock(self, lock: TextIO) -> None:
-        until = time.monotonic() + self._busy_seconds
-        while True:
-            try:
-                return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                if time.monotonic() >= until:
-                    raise BusyStoreError(
-                        f"the database {self._path} is busy: another process is bringing it up to "
-                        "date",
-                        "try again later",
-                    ) from error
-                time.sleep(_POLL_SECONDS)
+            _set(connection, "foreign_keys", "ON")
 
     def _check_foreign_keys(self, connection: Connection) -> None:
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
@@ -152,15 +160,14 @@ def _write_ahead(connection: Any, busy_seconds: float) -> str:
             time.sleep(_POLL_SECONDS)
 
 
-def _begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+def _set_patience(connection: Connection, seconds: float) -> None:
+    _set(connection, "busy_timeout", str(int(seconds * 1000)))
 
 
-def _set_foreign_keys(connection: Connection, state: str) -> None:
+def _set(connection: Connection, name: str, value: str) -> None:
     driver = connection.connection.driver_connection
     if driver is not None:
-        driver.execute(f"PRAGMA foreign_keys = {state}")
+        driver.execute(f"PRAGMA {name} = {value}")
 
 
 def _explain(code: str, text: str, path: Path) -> StoreError:
