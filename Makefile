@@ -18,6 +18,9 @@ NONE_CHOSEN = 5
 # The first of each that the client of the engine allows and Python runs without warnings.
 OLDEST = docker==7.1.0 requests==2.26.0 urllib3==1.26.18
 
+# Hundreds of programs start during the tests, each sooner from what is compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL = help
 .NOTPARALLEL:
 .PHONY: help setup setup-oldest upgrade check test test-long test-beside test-alone test-oldest fuzz demo images bench proto format clean
