@@ -16,7 +16,14 @@ from sandboxes import forget_image, image_of, is_ours
 from arena.cli import main
 from arena.errors import RefusedError
 from arena.sandbox import ImageRefusedError, images
-from arena.sandbox.builds import PROXIES, build_memory, build_network, proxy_arguments, was_killed
+from arena.sandbox.builds import (
+    PROXIES,
+    build_memory,
+    build_network,
+    evades,
+    proxy_arguments,
+    was_killed,
+)
 from arena.sandbox.engine import Engine
 
 if TYPE_CHECKING:
@@ -285,6 +292,41 @@ def test_proxies_do_not_reach_steps_in_the_default_network(
     for name in PROXIES:
         monkeypatch.setenv(name, "http://proxy:3128")
     _build(folder, f"assert not set(os.environ) & set({PROXIES!r})", "default")
+
+
+@pytest.mark.parametrize(
+    ("lines", "adds"),
+    [
+        ("ADD http://127.0.0.1/ /x", True),
+        ("  add\t$WHERE /x", True),
+        ('ADD ["http://x/", "/x"]', True),
+        ("ONBUILD ADD http://x/ /x", True),
+        ("ON\\\nBUILD \\\n ADD http://x/ /x", True),
+        ("A\\\n# a comment\n\nD`\nD http://x/ /x", True),
+        ("ADD\\\n http://x/ /x", True),
+        ("RUN true \\ \n  # a comment\nADD http://x/ /x", True),
+        ("RUN true `\nADD http://x/ /x", True),
+        ("RUN apk add curl", False),
+        ("\n" * 1_000_000, False),
+        ("COPY ADD /x\n# ADD http://x/ /x\nENV ADD=1", False),
+        ("RUN ./ADD\nADDRESS", False),
+    ],
+)
+def test_what_the_engine_would_fetch_itself_is_noticed(lines: str, adds: bool) -> None:  # noqa: FBT001 - a parameter
+    """ADD is found however it is written, and nothing else is taken for it."""
+    text = f"FROM bura-python-bot\n{lines}\n"
+    assert evades(text, "none") is evades(text, "inside") is adds
+    assert not evades(text, "default")
+
+
+def test_add_is_refused_where_a_network_was_chosen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the engine fetches is in no network of the steps, so that is said before it is."""
+    monkeypatch.setattr(Engine, "connect", lambda: pytest.fail("the engine was asked"))
+    with pytest.raises(ImageRefusedError, match=r"uses ADD.*use COPY") as caught:
+        image_of(folder, extra="ADD http://127.0.0.1/ /x", network="none")
+    assert "\n" not in str(caught.value)
 
 
 def test_only_proxies_that_are_set_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

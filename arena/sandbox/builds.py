@@ -21,6 +21,7 @@ __all__ = [
     "build_memory",
     "build_network",
     "build_settings",
+    "evades",
     "proxy_arguments",
     "was_killed",
 ]
@@ -39,6 +40,13 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
 KILLED_CODE = 137
 # A compiler whose child is killed fails with a code of its own.
 KILLED_CHILD = re.compile(r"Killed signal terminated program|\(signal: 9, SIGKILL")
+
+# An instruction may be broken anywhere, with comments between its parts.
+BROKEN = r"(?:[\\`][ \t\r]*\n(?:[ \t]*(?:#.*)?\n)*)*"
+ADDS = re.compile(
+    rf"^[^\S\n]*(?:{BROKEN.join('ONBUILD')}(?:\s|[\\`]\s)+)?{BROKEN.join('ADD')}(?:\s|[\\`]\s)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def build_memory(machine: int) -> int:
@@ -80,6 +88,16 @@ def proxy_arguments(network: str) -> dict[str, str]:
     if network in {DEFAULT_NETWORK, NO_NETWORK}:
         return {}
     return {name: os.environ[name] for name in PROXIES if os.environ.get(name)}
+
+
+def evades(dockerfile: str, network: str) -> bool:
+    """Tell whether a Dockerfile has the engine itself fetch files, past the network of the steps.
+
+    Args:
+        dockerfile: Its text.
+        network: The network of the steps; of the default one nothing is promised.
+    """
+    return network != DEFAULT_NETWORK and ADDS.search(dockerfile) is not None
 
 
 def was_killed(line: Mapping[str, Any], output: Iterable[str]) -> bool:

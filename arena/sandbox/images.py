@@ -41,6 +41,7 @@ from arena.sandbox.builds import (
     NO_NETWORK,
     PROXIES,
     build_network,
+    evades,
     proxy_arguments,
 )
 from arena.sandbox.container import ContainerSandbox
@@ -163,11 +164,17 @@ def build(
             "add one, or run it with the process sandbox",
         )
     _check_size(folder)
+    text = dockerfile.read_text(encoding="utf-8")
     chosen = build_network(network)
+    if evades(text, chosen):
+        raise ImageRefusedError(
+            f"{dockerfile} uses ADD, by which the engine fetches past the network {chosen!r}",
+            "use COPY for files, and fetch others in a RUN step",
+        )
     with _engine(engine) as used:
         _check_network(used, chosen)
         say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
-        arguments = _build_arguments(used, dockerfile.read_text(encoding="utf-8"), say)
+        arguments = _build_arguments(used, text, say)
         image = used.build(
             folder,
             dockerfile=dockerfile.resolve(),
