@@ -346,7 +346,7 @@ def test_network_for_what_is_not_built_is_refused(
     home = ["--build-network", "none", "--home", str(folder / "home")]
     assert main(["bot", "submit", "anna", "anna:1", *home]) == 2
     assert main(["bot", "submit", "anna", str(folder), "--sandbox", "process", *home]) == 2
-    assert capsys.readouterr().err.count("--build-network is for a folder that is built") == 2
+    assert capsys.readouterr().err.count("is no folder to be built; leave --build-net") == 2
     assert not (folder / "home").exists()
 
 

@@ -127,10 +127,10 @@ def submit_bot(
     """
     if entropy is not None and entropy_digest is not None:
         raise click.UsageError("give --entropy or --entropy-digest, not both")
-    if build_network is not None and (sandbox == PROCESS or not Path(source).is_dir()):
-        raise click.UsageError("--build-network is for a folder that is built; leave it away")
     # Before an arena is made for it.
     check_submission(name, source, sandbox, entropy, entropy_digest)
+    if build_network is not None and (sandbox == PROCESS or not Path(source).is_dir()):
+        raise click.UsageError(f"{source} is no folder to be built; leave --build-network away")
     with app.new_store() as store:
         version = submit(
             store,
