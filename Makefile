@@ -18,8 +18,12 @@ NONE_CHOSEN = 5
 # The first of each that the client of the engine allows and Python runs without warnings.
 OLDEST = docker==7.1.0 requests==2.26.0 urllib3==1.26.18
 
+# Hundreds of programs start during the tests, each sooner from what is compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-oldest upgrade check test test-long test-oldest fuzz demo images bench proto format clean
+.NOTPARALLEL:
+.PHONY: help setup setup-oldest upgrade check test test-long test-beside test-alone test-oldest fuzz demo images bench proto format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -50,9 +54,13 @@ check: $(STAMP) ## format, lint, types and import rules
 test: $(STAMP) ## all tests but the long ones; what needs an engine, Node.js or PostgreSQL is skipped without it
 	$(BIN)/pytest -n $(JOBS) -m 'not long' $(ARGS)
 
-test-long: $(STAMP) ## the long tests: thousands of deals, engines that die; skipped as those of test
+test-long: test-beside test-alone ## the long tests: thousands of deals, engines that die; skipped as those of test
+
+test-beside: $(STAMP)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'long and not alone' --timeout 900 $(ARGS) || \
 	    test $$? -eq $(NONE_CHOSEN)
+
+test-alone: $(STAMP)
 	$(BIN)/pytest -m 'long and alone' --timeout 900 $(ARGS) || test $$? -eq $(NONE_CHOSEN)
 
 setup-oldest: $(OLDEST_STAMP) ## install the oldest client of the engine beside the virtual environment's

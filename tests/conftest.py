@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import os
 import pkgutil
@@ -43,7 +44,7 @@ settings.load_profile("repeatable")
 @functools.cache
 def _missing_engine() -> str:
     # Where an engine must be there it may be slow for a moment, and be there after all.
-    pauses = (1, 5, 20, 0) if os.environ.get("BURA_REQUIRE_DOCKER") == "1" else (0,)
+    pauses = (1, 5, 20, 60, 0) if os.environ.get("BURA_REQUIRE_DOCKER") == "1" else (0,)
     reason = ""
     for pause in pauses:
         try:
@@ -94,7 +95,8 @@ def pytest_configure() -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Import all that a test may import later, where anything is drawn at random.
 
-    Numbers and words of the code that is loaded are among what is drawn.
+    Numbers and words of the code that is loaded are among what is drawn. Nor need the collector
+    of garbage look at thousands of tests again and again.
     """
     if any(hasattr(getattr(item, "obj", None), "hypothesis") for item in session.items):
         for package in (arena, burabot, referee):
@@ -102,6 +104,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
                 # What makes tables is run by its own program, and is no module to others.
                 if ".migrations" not in module.name:
                     importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

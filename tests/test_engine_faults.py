@@ -195,6 +195,8 @@ def box(
     finally:
         direct.close()
         engine.close()
+        # What the client leaked is to be found here, where it is expected.
+        gc.collect()
 
 
 def start(box: Box, image: str) -> RunningBot:
