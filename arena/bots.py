@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from arena.home import Home
     from arena.infos import BotVersionInfo
+    from arena.sandbox.images import BotImage
     from arena.store import Store
 
 IMAGE = "image"
@@ -52,6 +53,7 @@ def submit(
     entropy: str | None = None,
     entropy_digest: str | None = None,
     starts: bool = True,
+    build_network: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> BotVersionInfo:
     """Take in a folder, an image reference or an image archive as the next version of a bot.
@@ -60,7 +62,8 @@ def submit(
     a string of the author's that is mixed into the seeds of the tournaments in which it is when
     their lists of strings are fixed, `entropy_digest` the SHA-256 of one that is promised and told
     later; another one makes another version. An image is started once, unless `starts` is False,
-    and refused if it ends at once. `say` is told in a line what takes its time.
+    and refused if it ends at once. `build_network` is the network in which a folder is built, by
+    default that of the environment. `say` is told in a line what takes its time.
 
     Raises:
         RefusedError: The name, the source or the entropy cannot be taken.
@@ -70,7 +73,8 @@ def submit(
     if sandbox == PROCESS:
         kind, digest = PROCESS, _keep_tree(store.home, Path(source))
     else:
-        kind, digest = IMAGE, _image_id(store.home, name, source, starts=starts, say=say)
+        image = _image(name, source, build_network, say)
+        kind, digest = IMAGE, _take_in(store.home, image, starts=starts)
     with store.write() as session:
         submission = _Submission(kind, digest, source, entropy, entropy_digest)
         return _add_version(session, store, name, submission)
@@ -263,19 +267,25 @@ def _refuse_told(session: Session, submission: _Submission) -> None:
             )
 
 
-def _image_id(
-    home: Home, name: str, source: str, *, starts: bool, say: Callable[[str], None]
-) -> str:
+def _image(
+    name: str, source: str, build_network: str | None, say: Callable[[str], None]
+) -> BotImage:
+    """Build, load or find an image."""
     from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
 
     path = Path(source)
     if path.is_dir():
-        image = images.build(path, name=name, say=say)
-    elif path.is_file():
-        image = images.load(path)
-    else:
-        _refuse_path(source)
-        image = images.resolve(source)
+        return images.build(path, name=name, network=build_network, say=say)
+    if path.is_file():
+        return images.load(path)
+    _refuse_path(source)
+    return images.resolve(source)
+
+
+def _take_in(home: Home, image: BotImage, *, starts: bool) -> str:
+    """Try an image, keep it for this arena and return its id."""
+    from arena.sandbox import images  # noqa: PLC0415 - waits for the engine's client
+
     if starts:
         images.check_start(image.id)
     images.keep(image.id, home.path)

@@ -22,7 +22,7 @@ from arena.store import REVISION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-CAP = 60.0
+CAP = 200.0
 MIGRATED = "migrated"
 OLDEST = 15
 """The first version that takes another language's order of letters for a whole server."""

@@ -44,7 +44,7 @@ settings.load_profile("repeatable")
 @functools.cache
 def _missing_engine() -> str:
     # Where an engine must be there it may be slow for a moment, and be there after all.
-    pauses = (1, 5, 20, 0) if os.environ.get("BURA_REQUIRE_DOCKER") == "1" else (0,)
+    pauses = (1, 5, 20, 60, 0) if os.environ.get("BURA_REQUIRE_DOCKER") == "1" else (0,)
     reason = ""
     for pause in pauses:
         try:

@@ -10,14 +10,14 @@ import uuid
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.sandbox import BotSource, EngineLostError, Limits, StartRequest, find_sandbox, images
 from arena.sandbox.engine import Engine
 from arena.sandbox.owners import SocketFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from arena.sandbox import Exit, RunningBot, Sandbox
 
@@ -85,7 +85,7 @@ def make_box(name: str, folder: Path) -> Box:
     return Box(find_sandbox(name), folder)
 
 
-def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "") -> str:
+def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "", **settings: Any) -> str:
     """Build an image of a folder with a bot.py, unlike any other so that it can be removed."""
     words = json.dumps(command or ("python", "-u", "/bot/bot.py"))
     (folder / "Dockerfile").write_text(
@@ -93,7 +93,7 @@ def image_of(folder: Path, command: tuple[str, ...] = (), extra: str = "") -> st
         f"ARG BASE=bura-python-bot\nFROM ${{BASE}}\nLABEL test={uuid.uuid4().hex}\n"
         f"COPY bot.py /bot/bot.py\n{extra}\nCMD {words}\n"
     )
-    return images.build(folder).id
+    return images.build(folder, **settings).id
 
 
 @contextmanager
@@ -101,6 +101,11 @@ def socket_place() -> Iterator[Path]:
     """Make a folder, with a path short enough for sockets wherever temporary files lie."""
     with tempfile.TemporaryDirectory(prefix="s-", dir="/tmp") as name:
         yield Path(name)
+
+
+def is_ours(thing: Mapping[str, Any]) -> bool:
+    """Tell whether a network or a volume has a name or a label of the arena's."""
+    return any("bura" in word for word in (thing["Name"], *(thing["Labels"] or ())))
 
 
 def forget_image(image: str) -> None:

@@ -12,11 +12,11 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import docker
 import pytest
-from sandboxes import Box, await_exit, await_true, forget_image, image_of
+from sandboxes import Box, await_exit, await_true, forget_image, image_of, is_ours
 
 from arena.jobs import MatchDescription, Played
 from arena.runner import attempt
@@ -30,7 +30,7 @@ from referee.results import Entrant, MatchSpec, TimeControl
 from referee.variants import find_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from arena.sandbox import RunningBot
 
@@ -195,6 +195,8 @@ def box(
     finally:
         direct.close()
         engine.close()
+        # What the client leaked is to be found here, where it is expected.
+        gc.collect()
 
 
 def start(box: Box, image: str) -> RunningBot:
@@ -441,17 +443,12 @@ def test_hundreds_of_matches_leave_nothing(tmp_path: Path, sockets: Path) -> Non
     assert last["threads"] <= first["threads"] + 2
 
 
-def _is_ours(thing: Mapping[str, Any]) -> bool:
-    """Tell whether a network or a volume has a name or a label of the arena's."""
-    return any("bura" in word for word in (thing["Name"], *(thing["Labels"] or ())))
-
-
 def _count(owner: str) -> dict[str, int]:
     gc.collect()
     client = docker.from_env()
     try:
-        volumes = sum(map(_is_ours, client.api.volumes()["Volumes"] or ()))
-        networks = sum(map(_is_ours, client.api.networks()))
+        volumes = sum(map(is_ours, client.api.volumes()["Volumes"] or ()))
+        networks = sum(map(is_ours, client.api.networks()))
     finally:
         client.close()
     engine = Engine.connect()

@@ -179,7 +179,7 @@ def test_ctrl_c_does_not_reach_a_worker(home: Home) -> None:
     with WorkerPool(home, [None], play_for_ever) as pool:
         pool.give(description(home))
         wait_for(home.path / "playing")
-        (worker,) = multiprocessing.active_children()
+        worker = pool._workers[0]._process
         assert worker.pid is not None
         os.kill(worker.pid, signal.SIGINT)
         heard = events(pool)

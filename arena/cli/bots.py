@@ -20,6 +20,7 @@ from arena.cli.words import digest
 from arena.entropy import digest_of
 from arena.errors import MachineError, RefusedError
 from arena.infos import BotInfo, BotVersionInfo
+from arena.queries import PROCESS
 
 LIST_COLUMNS = (
     Column("Bot", fold=True),
@@ -67,6 +68,7 @@ def bot() -> None:
         "arena bot submit alice ./my_bot",
         "arena bot submit alice alice:3",
         "arena bot submit alice alice.tar",
+        "arena bot submit alice ./my_bot --build-network none",
         "arena bot submit alice ./my_bot --sandbox process",
         "arena bot submit alice ./my_bot --entropy 'three blind mice 4711'",
         f"arena bot submit alice ./my_bot --entropy-digest {EXAMPLE_DIGEST}",
@@ -87,6 +89,13 @@ def bot() -> None:
     help="The SHA-256 of such a string, in 64 lower-case hex digits: a promise, which "
     "`arena bot reveal` keeps.",
 )
+@click.option(
+    "--build-network",
+    metavar="NETWORK",
+    help="Network of the steps that build a folder: none, default, or the name of one that the "
+    "engine has; else ARENA_BUILD_NETWORK, else default. In one that is named, steps are told the "
+    "proxies of the environment.",
+)
 @sandbox_option
 @common_options
 @pass_app
@@ -97,6 +106,7 @@ def submit_bot(
     source: str,
     entropy: str | None,
     entropy_digest: str | None,
+    build_network: str | None,
     sandbox: str,
     as_json: bool,
 ) -> None:
@@ -106,7 +116,8 @@ def submit_bot(
     folder with a Dockerfile, an image, or an archive made by `docker save`; an image that is not
     here is fetched only if its tag is given. A folder's
     Dockerfile runs on this machine while the image is built: submit folders of people you
-    trust, and ask strangers for images. An image is started once, and refused if it ends at
+    trust, and ask strangers for images. Each step of it has bounded memory and the least share
+    of the cores. An image is started once, and refused if it ends at
     once. With --sandbox process, a folder with the program itself.
 
     Strings of entrants are mixed into the seed: the organiser commits to a secret when the
@@ -118,6 +129,8 @@ def submit_bot(
         raise click.UsageError("give --entropy or --entropy-digest, not both")
     # Before an arena is made for it.
     check_submission(name, source, sandbox, entropy, entropy_digest)
+    if build_network is not None and (sandbox == PROCESS or not Path(source).is_dir()):
+        raise click.UsageError(f"{source} is no folder to be built; leave --build-network away")
     with app.new_store() as store:
         version = submit(
             store,
@@ -126,6 +139,7 @@ def submit_bot(
             sandbox,
             entropy=entropy,
             entropy_digest=entropy_digest,
+            build_network=build_network,
             say=app.output.status,
         )
     if as_json:

@@ -86,7 +86,8 @@ _dry_run_option = click.option(
     "file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Take everything from a TOML file, and submit the bots that it names a source for.",
+    help="Take everything from a TOML file, and submit the bots that it names a source for. "
+    "Folders are built in the network that ARENA_BUILD_NETWORK names.",
 )
 @click.option(
     "--format",

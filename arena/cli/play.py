@@ -112,7 +112,8 @@ def play(
     BOT is a submitted name or name@version, a folder, or an image, one for each seat; an image that
     is not here is fetched only if its tag is given. In a variant of pairs seats 0 and 2 play
     against 1 and 3; BOT+BOT is a pair. Each deck is played once per rotation of the seats, so the
-    luck of the deal cancels. Nothing is stored and no rating moves.
+    luck of the deal cancels. Nothing is stored and no rating moves. A folder is built as `arena bot
+    submit` builds it, in the network that ARENA_BUILD_NETWORK names.
     """
     played, played_format = game(app.home, variant, changes, match_format)
     options = PlayOptions(

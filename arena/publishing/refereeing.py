@@ -149,4 +149,4 @@ def _mapped(
         try:
             yield pool.map
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)

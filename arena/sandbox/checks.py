@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.sandbox import images
 from arena.sandbox.base import BotSource, Limits, StartRequest
+from arena.sandbox.builds import NO_NETWORK
 from arena.sandbox.host import Finding, Level
 from arena.sandbox.owners import SocketFolder
 
@@ -184,7 +185,7 @@ def _image(code: str) -> str:
     with tempfile.TemporaryDirectory(prefix="bura-build-") as folder:
         Path(folder, "bot.py").write_text(code, encoding="utf-8")
         Path(folder, "Dockerfile").write_text(DOCKERFILE, encoding="utf-8")
-        return images.build(Path(folder), name="the probe").id
+        return images.build(Path(folder), name="the probe", network=NO_NETWORK).id
 
 
 def _run(sandbox: ContainerSandbox, image: str) -> BotReport:

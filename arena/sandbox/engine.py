@@ -28,6 +28,7 @@ from arena.sandbox.base import (
     ImageMissingError,
     ImageRefusedError,
 )
+from arena.sandbox.builds import DEFAULT_NETWORK, build_memory, build_settings, was_killed
 from arena.sandbox.confinement import LABEL
 from arena.sandbox.endpoint import find_endpoint
 from arena.sandbox.logs import clean_log
@@ -242,15 +243,29 @@ class Engine:
         arguments: Mapping[str, str],
         labels: Mapping[str, str],
         seconds: float,
+        memory: int | None = None,
+        network: str = DEFAULT_NETWORK,
     ) -> str:
         """Build an image from a folder and return its id.
+
+        Args:
+            folder: What the steps may copy.
+            dockerfile: The steps.
+            arguments: Values for the arguments of the Dockerfile.
+            labels: Labels for the image.
+            seconds: How long it may take.
+            memory: Bytes that each step may use; by default what the machine can spare.
+            network: `none`, `default`, or the name of a network that is here.
 
         Raises:
             ImageRefusedError: If a step fails or the build takes too long; the message ends with
                 the end of the build's output.
             EngineLostError: If the engine fails.
         """
+        if memory is None:
+            memory = build_memory(self.memory())
         settings = {
+            **build_settings(memory, network),
             "path": str(folder),
             "dockerfile": str(dockerfile),
             "buildargs": dict(arguments),
@@ -274,10 +289,7 @@ class Engine:
                     output.extend(_build_lines(line))
                     image = line.get("aux", {}).get("ID", image)
                     if "error" in line:
-                        kind = ImageRefusedError
-                        if VANISHED.search(str(line["error"])):
-                            kind = _ImageVanishedError
-                        raise kind(f"the build of {folder} failed:\n{_tail(output)}")
+                        raise _build_failure(settings, line, output)
         except TIMEOUTS as error:
             raise ImageRefusedError(
                 f"the build of {folder} took more than {seconds:.0f} s:\n{_tail(output)}"
@@ -382,6 +394,23 @@ class Engine:
                     )
                 )
         return sorted(images, key=lambda image: image.used)
+
+    def memory(self) -> int:
+        """Return how many bytes of memory the engine's machine has.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        return int(self._call("describe itself", self._api.info)["MemTotal"])
+
+    def has_network(self, name: str) -> bool:
+        """Tell whether there is a network of exactly this name.
+
+        Raises:
+            EngineLostError: If the engine fails.
+        """
+        # Asked for one, an engine takes the beginning of an id for a name.
+        return any(one["Name"] == name for one in self._call("list networks", self._api.networks))
 
     def images_in_use(self) -> frozenset[str]:
         """Return the ids of images from which a container was made, running or not.
@@ -551,6 +580,20 @@ def _is_server_error(error: DockerException) -> bool:
 def _build_lines(line: Mapping[str, Any]) -> Iterable[str]:
     text = line.get("stream") or line.get("error") or ""
     return [one[-400:] for one in str(text).splitlines() if one.strip()]
+
+
+def _build_failure(
+    settings: Mapping[str, Any], line: Mapping[str, Any], output: Iterable[str]
+) -> ImageRefusedError:
+    kind = _ImageVanishedError if VANISHED.search(str(line["error"])) else ImageRefusedError
+    reason = "failed"
+    if was_killed(line, output):
+        mebibytes = settings["container_limits"]["memory"] >> 20
+        reason = (
+            f"failed: a step was killed, as one is that wants more than {mebibytes} MiB of memory; "
+            "let it want less, as by compiling fewer files at once, or submit an image"
+        )
+    return kind(f"the build of {settings['path']} {reason}:\n{_tail(output)}")
 
 
 def _tail(output: Iterable[str]) -> str:

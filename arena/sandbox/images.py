@@ -28,13 +28,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, RefusedError
 from arena.sandbox.base import (
     BotSource,
     ImageMissingError,
     ImageRefusedError,
     Limits,
     StartRequest,
+)
+from arena.sandbox.builds import (
+    DEFAULT_NETWORK,
+    NO_NETWORK,
+    PROXIES,
+    build_network,
+    evades,
+    proxy_arguments,
 )
 from arena.sandbox.container import ContainerSandbox
 from arena.sandbox.engine import Engine
@@ -83,7 +91,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Handed on to builds that ask for them, so that no file need name an index or a proxy.
 HANDED_ON = (
     *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "NPM_CONFIG_REGISTRY"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *PROXIES,
 )
 
 
@@ -127,6 +135,8 @@ def build(
     name: str = "",
     engine: Engine | None = None,
     seconds: float = BUILD_SECONDS,
+    memory: int | None = None,
+    network: str | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> BotImage:
     """Build the Dockerfile of a folder, which is trusted as a program of this user would be.
@@ -136,9 +146,13 @@ def build(
         name: Name of the bot, for messages.
         engine: Engine to use; by default that of this machine.
         seconds: How long it may take.
+        memory: Bytes that each step may use; by default what the machine can spare.
+        network: Network of the steps: `none`, `default`, or the name of one of the engine's; else
+            `ARENA_BUILD_NETWORK` names it, else it is the default.
         say: Called with a line when something slow begins.
 
     Raises:
+        RefusedError: If there is no such network.
         ImageRefusedError: If it cannot be built; the message ends with the build's output.
         ImageMissingError: If its base image cannot be had.
         SandboxError: If the engine is missing or fails.
@@ -150,15 +164,25 @@ def build(
             "add one, or run it with the process sandbox",
         )
     _check_size(folder)
-    say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
+    text = dockerfile.read_text(encoding="utf-8")
+    chosen = build_network(network)
+    if evades(text, chosen):
+        raise ImageRefusedError(
+            f"{dockerfile} uses ADD, by which the engine fetches past the network {chosen!r}",
+            "use COPY for files, and fetch others in a RUN step",
+        )
     with _engine(engine) as used:
-        arguments = _build_arguments(used, dockerfile.read_text(encoding="utf-8"), say)
+        _check_network(used, chosen)
+        say(f"building {folder}: its Dockerfile is trusted as a program of yours would be")
+        arguments = _build_arguments(used, text, say)
         image = used.build(
             folder,
             dockerfile=dockerfile.resolve(),
-            arguments=arguments,
+            arguments={**arguments, **proxy_arguments(chosen)},
             labels={},
             seconds=seconds,
+            memory=memory,
+            network=chosen,
         )
         return _accept(used, image, str(folder))
 
@@ -607,6 +631,14 @@ class _Bounded:
 
 def _short(image: str) -> str:
     return image.removeprefix("sha256:")[:16]
+
+
+def _check_network(engine: Engine, network: str) -> None:
+    if network not in {DEFAULT_NETWORK, NO_NETWORK} and not engine.has_network(network):
+        raise RefusedError(
+            f"there is no network {network!r} to build in",
+            f"give {NO_NETWORK}, {DEFAULT_NETWORK}, or one that docker network ls shows",
+        )
 
 
 def _check_size(folder: Path) -> None:
