@@ -9,9 +9,11 @@ The line makes waiting fair, no more: who cannot stand in it, or waited in vain,
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import struct
+import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -75,6 +77,8 @@ def _take_place(file: FileIO) -> int:
 
 def _mark(file: FileIO, start: int, length: int) -> bool:
     """Lock bytes for whoever opened the file, a thread or a process, unless others have some."""
+    if sys.platform != "linux":
+        raise OSError(errno.ENOTSUP, "locks of other systems are laid out differently")
     lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
     try:
         fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
