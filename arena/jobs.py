@@ -10,9 +10,9 @@ from arena.sandbox import Limits
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from arena.ledger import StoredReport, StoredResult
     from arena.sandbox import BotSource
     from arena.sandbox.slots import Slot
+    from arena.stored_results import StoredReport, StoredResult
     from referee.results import MatchSpec
 
 WORKER_LOST = "worker_lost"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from arena import queries
 from arena.formats import sides_of
 from arena.infos import SHA256, MatchState
-from arena.ledger import StoredFault
 from arena.rankings import pair_table, pool_of, pool_ranking, tournament_table
 from arena.recorded import deck_scores, read_recorded
 from arena.recovery import attempt_folder
@@ -27,6 +26,7 @@ from arena.results_queries import (
     without_result,
 )
 from arena.statistics.cross_table import cross_table
+from arena.stored_results import StoredFault
 from arena.stored_texts import decks_text, numbers_text, totals_text
 from referee.record import RecordError, read_record
 from referee.shuffle import commitment

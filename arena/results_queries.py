@@ -9,7 +9,7 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from arena.infos import MatchState
-from arena.ledger import StoredFault
+from arena.stored_results import StoredFault
 from arena.stored_texts import read_numbers
 from arena.tables import Attempt, FaultRow, Match, Result
 

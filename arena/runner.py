@@ -31,7 +31,6 @@ from arena.jobs import (
     Played,
     Voided,
 )
-from arena.ledger import StoredFault, StoredReport, StoredResult
 from arena.recorded import deals_around
 from arena.sandbox import (
     BotReport,
@@ -46,6 +45,7 @@ from arena.sandbox.cgroups import parse_cpus
 from arena.sandbox.owners import SocketFolder
 from arena.sandbox.slots import pinned
 from arena.steps import Step
+from arena.stored_results import StoredFault, StoredReport, StoredResult
 from referee.canary import LeakError, secrets_of, strangers_of
 from referee.match import play_leg
 from referee.players import Fault, FaultKind, Goodbye, PlatformStalledError

@@ -16,11 +16,11 @@ from arena import bots, promises, queries, roster, tournament
 from arena.entropy import digest_of
 from arena.home import Home
 from arena.jobs import Played
-from arena.ledger import StoredReport
 from arena.publishing.export import export
 from arena.publishing.manifest import MANIFEST, chained, json_bytes, sum_of
 from arena.runner import MatchReport, _stored, _write_record
 from arena.store import Store
+from arena.stored_results import StoredReport
 from arena.tournament import StopFlag, TournamentOptions
 from referee.match import play_leg, play_match
 from referee.players import Choices, Fault, FaultKind

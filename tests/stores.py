@@ -15,10 +15,11 @@ from sqlmodel import Session
 from arena.formats import Pairing, Schedule
 from arena.home import Home
 from arena.jobs import MatchDescription
-from arena.ledger import Lease, StoredFault, StoredReport, StoredResult, claim, plan
+from arena.ledger import Lease, claim, plan
 from arena.owners import Owner
 from arena.sandbox import BotSource
 from arena.store import Store
+from arena.stored_results import StoredFault, StoredReport, StoredResult
 from arena.tables import Bot, BotVersion, Entrant, Tournament
 from referee.results import Entrant as Player
 from referee.results import MatchSpec

@@ -17,9 +17,10 @@ from arena.cli.output import Output
 from arena.cli.words import VOID_WORDS
 from arena.home import Home
 from arena.infos import FaultInfo, MatchState, ReportInfo
-from arena.ledger import MAX_VOIDS, StoredFault, finish, void
+from arena.ledger import MAX_VOIDS, finish, void
 from arena.rankings import tournament_table
 from arena.store import Store
+from arena.stored_results import StoredFault
 from arena.tournament import StopFlag, TournamentOptions
 from referee.players import FaultKind
 from referee.results import TimeControl

@@ -11,11 +11,12 @@ from test_record import play_with_faults, spec
 
 from arena.cli import main
 from arena.home import Home
-from arena.ledger import StoredFault, StoredResult, finish
+from arena.ledger import finish
 from arena.rebuilding import check_records, rebuild
 from arena.results_queries import put_right, result_rows
 from arena.runner import deal_table
 from arena.store import Store
+from arena.stored_results import StoredFault, StoredResult
 from arena.tables import Attempt, FaultRow, Match, Result, SavedRules, Tournament
 from arena.tables import Entrant as Entered
 from referee.record import write_record

@@ -36,7 +36,6 @@ from arena.home import Home
 from arena.infos import AttemptState, MatchState, TournamentState
 from arena.ledger import (
     MAX_VOIDS,
-    StoredFault,
     claim,
     finish,
     release,
@@ -47,6 +46,7 @@ from arena.ledger import (
 from arena.migrations import known_revisions, upgrade
 from arena.owners import Owner, live_owners, ownership
 from arena.store import REVISION, NewerStoreError, Store
+from arena.stored_results import StoredFault
 from arena.tables import Attempt, Bot, Match, Result
 from referee.rules import Rules
 

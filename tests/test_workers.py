@@ -174,6 +174,17 @@ def test_dropped_match_ends_and_its_worker_is_replaced(home: Home) -> None:
         assert pool.has_idle
 
 
+def test_worker_loads_no_database_and_no_command_line() -> None:
+    """What plays matches starts at once and is small: a run starts one for each slot of cores."""
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, arena.runner, arena.workers; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not {"sqlmodel", "sqlalchemy", "click", "rich"} & set(loaded.stdout.split())
+
+
 def test_ctrl_c_does_not_reach_a_worker(home: Home) -> None:
     """SIGINT goes to everybody at a terminal; only the driver decides what it means."""
     with WorkerPool(home, [None], play_for_ever) as pool:
