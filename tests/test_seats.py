@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sandboxes import socket_place
 
-from arena import bots, ledger, queries, tournament
+from arena import bots, queries, tournament
 from arena.cli import main
 from arena.errors import RefusedError
 from arena.formats import Partners
@@ -24,6 +24,7 @@ from arena.jobs import MatchDescription, Outcome, Played
 from arena.rankings import pair_table, tournament_table
 from arena.steps import Step
 from arena.store import Store
+from arena.stored_results import StoredResult
 from arena.tournament import StopFlag, TournamentOptions
 from referee.record import read_record
 from referee.results import TimeControl
@@ -229,7 +230,7 @@ def play(job: MatchDescription, _beat: Callable[[], None]) -> Outcome:
     else:
         sides = ()
         scores = tuple(Fraction(seats - 1 - 2 * seat) for seat in range(seats))
-    result = ledger.StoredResult(
+    result = StoredResult(
         decks=((scores,),),
         totals=scores,
         conditions="",
