@@ -487,6 +487,9 @@ def open_ring(folder: Path) -> Iterator[Ring]:
             ring = Ring(folder, made, bystander, steady)
             row = next(row for row in rows() if row.name == "steady")
             ring.play(row)
+            # What was there before is not garbage of a row's, and is much to look through.
+            gc.collect()
+            gc.freeze()
             yield ring
     finally:
         made.remove()

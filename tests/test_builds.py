@@ -102,6 +102,14 @@ class Inside:
     gateway: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The addresses of a server in the default network, and of the machine in it."""
+
+    address: str
+    gateway: str
+
+
 @pytest.fixture
 def inside(client: docker.DockerClient) -> Iterator[Inside]:
     """The network that docs/security.md tells organisers to make."""
@@ -118,11 +126,12 @@ def inside(client: docker.DockerClient) -> Iterator[Inside]:
 
 
 @pytest.fixture
-def outsider(client: docker.DockerClient) -> Iterator[str]:
-    """The address of a server in the default network."""
+def outsider(client: docker.DockerClient) -> Iterator[Outside]:
+    """A server in the default network."""
     with _serving(client, "bridge") as name:
         settings = client.api.inspect_container(name)["NetworkSettings"]
-        yield settings["Networks"]["bridge"]["IPAddress"]
+        found = settings["Networks"]["bridge"]
+        yield Outside(found["IPAddress"], found["Gateway"])
 
 
 @contextlib.contextmanager
@@ -173,8 +182,12 @@ def test_limit_of_memory_leaves_half_of_a_small_machine() -> None:
 
 
 @pytest.mark.docker
-def test_step_that_wants_too_much_memory_is_told_so(folder: Path) -> None:
+def test_step_that_wants_too_much_memory_is_told_so(
+    folder: Path, client: docker.DockerClient
+) -> None:
     """The first line of the error says what was exceeded and what to do."""
+    if not client.info()["SwapLimit"]:
+        pytest.skip("swap is not counted here, and may take what is too much")
     extra = f'RUN python -c "bytearray({4 * MEMORY})"'
     with pytest.raises(ImageRefusedError) as caught:
         image_of(folder, extra=extra, memory=MEMORY)
@@ -188,6 +201,8 @@ def test_step_that_wants_too_much_memory_is_told_so(folder: Path) -> None:
         (137, "", True),
         (1, "c++: fatal error: Killed signal terminated program cc1plus", True),
         (101, "process didn't exit successfully: `rustc` (signal: 9, SIGKILL: kill)", True),
+        (1, "runtime: /usr/lib/go/pkg/tool/compile: signal: killed", True),
+        (4, "g++: internal compiler error: Killed (program cc1plus)", True),
         (1, "error: Killed is not declared", False),
         (None, "", False),
     ],
@@ -226,22 +241,26 @@ def test_given_network_comes_before_that_of_the_environment(
 
 @pytest.mark.docker
 def test_named_network_reaches_only_what_is_on_it(
-    folder: Path, inside: Inside, outsider: str
+    folder: Path, inside: Inside, outsider: Outside
 ) -> None:
     """A step in an internal network reaches the server there, and neither others nor the machine.
 
-    In the default network the other server is reached.
+    In the default network the other server and the machine are reached.
     """
     with socket.create_server(("", 0)) as machine:
         port = machine.getsockname()[1]
+        try:
+            _build(folder, f"{REACH}assert reaches({outsider.gateway!r}, {port})", "default")
+        except ImageRefusedError:
+            pytest.skip("containers do not reach this machine in the default network either")
         _build(
             folder,
             f"{REACH}awaits({inside.server!r}, 8080)\n"
-            f"assert not reaches({outsider!r}, 8080)\n"
+            f"assert not reaches({outsider.address!r}, 8080)\n"
             f"assert not reaches({inside.gateway!r}, {port})",
             inside.network,
         )
-    _build(folder, f"{REACH}awaits({outsider!r}, 8080)", "default")
+    _build(folder, f"{REACH}awaits({outsider.address!r}, 8080)", "default")
 
 
 @pytest.mark.docker
@@ -302,10 +321,20 @@ def test_proxies_do_not_reach_steps_in_the_default_network(
         ('ADD ["http://x/", "/x"]', True),
         ("ONBUILD ADD http://x/ /x", True),
         ("ON\\\nBUILD \\\n ADD http://x/ /x", True),
-        ("A\\\n# a comment\n\nD`\nD http://x/ /x", True),
+        ("A\\\n# a comment\n\nD\\ \nD http://x/ /x", True),
+        ("A\\\n\x0c\nDD http://x/ /x", True),
+        ("A\\\n\u00a0\nDD http://x/ /x", True),
+        ("A\\\n\x0b# a comment\nDD http://x/ /x", True),
+        ("A\\\r\nDD http://x/ /x\r", True),
+        ("RUN true \\\\\nADD http://x/ /x", True),
+        ("A\\\\\nDD http://x/ /x", False),
+        ("ONBU\u0130LD ADD http://x/ /x", True),
+        ("RUN apk --no-cache \\\n    add curl", False),
+        ("RUN git \\\n  # a comment\n  add .", False),
         ("ADD\\\n http://x/ /x", True),
-        ("RUN true \\ \n  # a comment\nADD http://x/ /x", True),
-        ("RUN true `\nADD http://x/ /x", True),
+        ("RUN true \\ \n  # a comment\nADD http://x/ /x", False),
+        ("# escape=`\nA`\nDD http://x/ /x", True),
+        ("# escape=`\nRUN true \\\nADD http://x/ /x", True),
         ("RUN apk add curl", False),
         ("\n" * 1_000_000, False),
         ("COPY ADD /x\n# ADD http://x/ /x\nENV ADD=1", False),
@@ -314,7 +343,7 @@ def test_proxies_do_not_reach_steps_in_the_default_network(
 )
 def test_what_the_engine_would_fetch_itself_is_noticed(lines: str, adds: bool) -> None:  # noqa: FBT001 - a parameter
     """ADD is found however it is written, and nothing else is taken for it."""
-    text = f"FROM bura-python-bot\n{lines}\n"
+    text = f"{lines}\n"
     assert evades(text, "none") is evades(text, "inside") is adds
     assert not evades(text, "default")
 
@@ -359,7 +388,8 @@ def test_network_of_the_command_line_reaches_the_build(
     home = ["--home", str(folder / "home")]
     assert main(["bot", "submit", "anna", str(folder), "--build-network", "nowhere", *home]) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert [line for line in errors if "there is no network 'nowhere'" in line] == errors
+    (line,) = errors
+    assert "there is no network 'nowhere'" in line
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,9 @@ def test_many_processes_that_claim_one_match_win_in_turn(
     common = _Common()
     claimers = [
         FORKS.Process(
-            target=_claim_and_give_back, args=(either_home, wins, pause, f"boot-{n}", common)
+            target=_claim_and_give_back,
+            args=(either_home, wins, pause, f"boot-{n}", common),
+            daemon=True,
         )
         for n in range(CLAIMERS)
     ]

@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlmodel import select
 from stores import FORKS
 
-from arena.databases import line
+from arena.databases import line, sqlite
 from arena.databases.sqlite import set_up
 from arena.errors import BusyStoreError
 from arena.home import Home
@@ -152,12 +152,14 @@ def _wait(home: Home, pipe: Connection) -> None:
 def killed(target: Callable[[Home, Connection], None], home: Home) -> Iterator[int]:
     """Kill a process when the context ends; give what it said when it stood where it should."""
     here, there = FORKS.Pipe()
-    process = FORKS.Process(target=target, args=(home, there))
+    process = FORKS.Process(target=target, args=(home, there), daemon=True)
     process.start()
-    assert here.poll(CAP)
-    yield here.recv()
-    process.kill()
-    process.join(CAP)
+    try:
+        assert here.poll(CAP)
+        yield here.recv()
+    finally:
+        process.kill()
+        process.join(CAP)
     assert process.exitcode == -signal.SIGKILL
 
 
@@ -197,8 +199,11 @@ def test_who_never_goes_in_does_not_keep_others_from_writing(home: Home) -> None
         assert names(store) == ["late"]
 
 
-def test_time_in_line_and_time_at_the_lock_are_one_time(home: Home) -> None:
-    """Who waited in line asks SQLite with what patience is left, and has all of it again later."""
+def test_time_in_line_and_time_at_the_lock_are_one_time(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waited in vain asks SQLite for a moment only, and has all its patience again later."""
+    monkeypatch.setattr(sqlite, "_LEAST_PATIENCE", 0.1)
     said: list[str] = []
     other = sqlite3.connect(home.database, isolation_level=None)
     set_up(other, 0)
@@ -213,7 +218,7 @@ def test_time_in_line_and_time_at_the_lock_are_one_time(home: Home) -> None:
             add(store, "never")
     other.close()
     begun = said.index("BEGIN IMMEDIATE")
-    assert said[begun - 1 : begun + 2 : 2] == [f"PRAGMA busy_timeout = {ms}" for ms in (0, 200)]
+    assert said[begun - 1 : begun + 2 : 2] == [f"PRAGMA busy_timeout = {ms}" for ms in (100, 200)]
 
 
 def test_lock_file_that_cannot_be_opened_is_done_without(home: Home, store: Store) -> None:

@@ -26,14 +26,12 @@ class Database(ABC):
         engine: Where connections come from.
         readers: The same for transactions that only read: each sees one state of everything and
             neither waits for writers nor makes them wait.
-        writers: The same for transactions that write: one at a time, from their beginning on.
         errors: What it raises.
     """
 
     name: str
     engine: Engine
     readers: Engine
-    writers: Engine
     errors: tuple[type[Exception], ...]
 
     @abstractmethod

@@ -54,25 +54,29 @@ def standing(path: Path, seconds: float) -> Iterator[float]:
 
 
 def _wait(file: FileIO, seconds: float) -> float:
-    began = time.monotonic()
+    until = time.monotonic() + seconds
     left = seconds
     try:
-        place = _take_place(file)
-        while not _mark(file, 0, place) and left > 0:
+        place = _take_place(file, until)
+        while not (place and _mark(file, 0, place)) and left > 0:
             time.sleep(_POLL_SECONDS)
-            left = max(0.0, began + seconds - time.monotonic())
+            left = max(0.0, until - time.monotonic())
     except OSError:
         # The file system, or the kernel, knows no such locks.
         return seconds
     return left
 
 
-def _take_place(file: FileIO) -> int:
-    """Mark the byte of this moment; who came later may have gone in, and marked it, just now."""
-    while True:
-        place = time.monotonic_ns()
-        if _mark(file, place, 1):
-            return place
+def _take_place(file: FileIO, until: float) -> int:
+    """Mark the byte of this moment; who came later may have gone in, and marked it, just now.
+
+    None is found, and 0 returned, while somebody is inside whose clock is ahead of this one.
+    """
+    while not _mark(file, place := time.monotonic_ns(), 1):
+        if time.monotonic() >= until:
+            return 0
+        time.sleep(_POLL_SECONDS)
+    return place
 
 
 def _mark(file: FileIO, start: int, length: int) -> bool:

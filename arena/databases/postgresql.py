@@ -120,11 +120,11 @@ class PostgresqlDatabase(Database):
         self.readers = self.engine.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
-        self.writers = self.engine.execution_options(
+        self._writers = self.engine.execution_options(
             isolation_level="READ COMMITTED", postgresql_readonly=False
         )
         self._at_once = self.engine.execution_options(isolation_level="AUTOCOMMIT")
-        event.listen(self.writers, "begin", self._lock)
+        event.listen(self._writers, "begin", self._lock)
 
     def _connect(self) -> psycopg.Connection[Any]:
         """Connect; wait for a server that answered before and is being restarted."""
@@ -175,12 +175,12 @@ class PostgresqlDatabase(Database):
     @contextmanager
     def turn(self) -> Iterator[Engine]:
         """Begin at once: the server serves those who wait for its lock in the order they came."""
-        yield self.writers
+        yield self._writers
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         """Hold a writing transaction, of which there is one at a time."""
-        with self.writers.begin() as connection:
+        with self._writers.begin() as connection:
             yield connection
 
     def keep_copy(self, revision: str) -> None:
@@ -202,7 +202,7 @@ class PostgresqlDatabase(Database):
         with self.readers.connect() as connection:
             known = _known(connection)
         if known is None:
-            with self.writers.begin() as connection:
+            with self._writers.begin() as connection:
                 # Another process may have been faster.
                 known = _known(connection) or self._name(home, connection)
         self._compare(home, known)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["SqliteDatabase"]
 
 _POLL_SECONDS = 0.01
+_LEAST_PATIENCE = 1.0
+"""Seconds at SQLite's lock for who waited in vain, since others may have at the same moment."""
 
 
 class SqliteDatabase(Database):
@@ -48,7 +50,7 @@ class SqliteDatabase(Database):
             # The driver's own transactions begin late and deferred; ours begin in _begin.
             connect_args={"timeout": busy_seconds, "isolation_level": None},
         )
-        self.writers = self.engine.execution_options(writing=True)
+        self._writers = self.engine.execution_options(writing=True)
         event.listen(self.engine, "connect", lambda made, _: set_up(made, busy_seconds))
         event.listen(self.engine, "begin", self._begin)
 
@@ -67,8 +69,11 @@ class SqliteDatabase(Database):
         Others may hold that without having stood in line: older programs, other ones.
         """
         with line.standing(self._lock, self._busy_seconds) as left:
-            waited = left < self._busy_seconds
-            yield self.writers.execution_options(patience=left) if waited else self.writers
+            if left == self._busy_seconds:
+                yield self._writers
+            else:
+                patience = max(left, min(self._busy_seconds, _LEAST_PATIENCE))
+                yield self._writers.execution_options(patience=patience)
 
     def _begin(self, connection: Connection) -> None:
         options = connection.get_execution_options()

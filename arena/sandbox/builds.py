@@ -11,11 +11,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "DEFAULT_NETWORK",
-    "NETWORK_VARIABLE",
     "NO_NETWORK",
     "PROXIES",
     "build_memory",
@@ -39,14 +38,13 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
 
 KILLED_CODE = 137
 # A compiler whose child is killed fails with a code of its own.
-KILLED_CHILD = re.compile(r"Killed signal terminated program|\(signal: 9, SIGKILL")
-
-# An instruction may be broken anywhere, with comments between its parts.
-BROKEN = r"(?:[\\`][ \t\r]*\n(?:[ \t]*(?:#.*)?\n)*)*"
-ADDS = re.compile(
-    rf"^[^\S\n]*(?:{BROKEN.join('ONBUILD')}(?:\s|[\\`]\s)+)?{BROKEN.join('ADD')}(?:\s|[\\`]\s)",
-    re.IGNORECASE | re.MULTILINE,
+KILLED_CHILD = re.compile(
+    r"Killed signal terminated program|\(signal: 9, SIGKILL|signal: killed|Killed \(program "
 )
+PAGE = 4096
+
+# Another character than the backslash may be made the one that goes on in the next line.
+DIRECTIVE = re.compile(r"^[^\S\n]*#[^\S\n]*escape[^\S\n]*=[^\S\n]*`", re.IGNORECASE | re.MULTILINE)
 
 
 def build_memory(machine: int) -> int:
@@ -58,7 +56,8 @@ def build_memory(machine: int) -> int:
     Args:
         machine: Bytes of memory that the engine's machine has.
     """
-    return min(MEMORY, machine // 2)
+    # The kernel counts in pages.
+    return min(MEMORY, machine // 2) // PAGE * PAGE
 
 
 def build_network(given: str | None = None) -> str:
@@ -97,7 +96,38 @@ def evades(dockerfile: str, network: str) -> bool:
         dockerfile: Its text.
         network: The network of the steps; of the default one nothing is promised.
     """
-    return network != DEFAULT_NETWORK and ADDS.search(dockerfile) is not None
+    if network == DEFAULT_NETWORK:
+        return False
+    escapes = ["\\\\", "`"] if DIRECTIVE.search(dockerfile) else ["\\\\"]
+    # To older engines a doubled character goes on in the next line, too.
+    ends = [end for one in escapes for end in (f"{one}[ \\t]*$", f"(?<!{one}){one}[ \\t]*$")]
+    return any(
+        _adds(instruction)
+        for end in ends
+        for instruction in _instructions(dockerfile, re.compile(end))
+    )
+
+
+def _instructions(dockerfile: str, end: re.Pattern[str]) -> Iterator[str]:
+    """Yield instructions as the engine joins them: without comments and empty lines between."""
+    joined = ""
+    for line in dockerfile.removeprefix("\ufeff").split("\n"):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        part, goes_on = end.subn("", line.removesuffix("\r"))
+        joined += part
+        if not goes_on:
+            yield joined
+            joined = ""
+    yield joined
+
+
+def _adds(instruction: str) -> bool:
+    """Tell whether it is ADD, or a word that an engine may read as that in its own way."""
+    words = instruction.split()
+    while words and words[0].upper() == "ONBUILD":
+        words = words[1:]
+    return bool(words) and (words[0].upper() == "ADD" or not words[0].isascii())
 
 
 def was_killed(line: Mapping[str, Any], output: Iterable[str]) -> bool:

@@ -283,7 +283,13 @@ class Engine:
         try:
             with self._abandonable(seconds) as client:
                 lines = client.build(
-                    **settings, rm=True, forcerm=True, decode=True, timeout=_whole(seconds)
+                    **settings,
+                    # Of the configuration of the command line `docker`, for whatever network.
+                    use_config_proxy=False,
+                    rm=True,
+                    forcerm=True,
+                    decode=True,
+                    timeout=_whole(seconds),
                 )
                 for line in _until(lines, seconds):
                     output.extend(_build_lines(line))
