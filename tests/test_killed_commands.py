@@ -97,10 +97,11 @@ def test_next_play_removes_what_a_killed_one_left(
 @pytest.mark.parametrize(
     "backend",
     [
-        pytest.param("process", marks=pytest.mark.long),
+        "process",
         pytest.param("docker", marks=pytest.mark.docker),
     ],
 )
+@pytest.mark.long
 def test_what_a_living_command_has_is_left_to_it(
     backend: str, places: tuple[Path, Path], tmp_path: Path
 ) -> None:

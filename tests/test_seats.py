@@ -124,6 +124,7 @@ def test_pairs_stay_together(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert len(told["meetings"]) == 4
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_partners_rotate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Four bots entered alone are partners of each other once, and stand alone in the table."""
