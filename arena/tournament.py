@@ -379,7 +379,8 @@ def run(
         info = queries.tournament(store, name)
         reaped = recover(store, sandbox, owner)
         if reaped:
-            progress.note(f"{reaped} leftovers of a run that died were taken back")
+            what = "1 leftover" if reaped == 1 else f"{reaped} leftovers"
+            progress.note(f"taken back of a run that died: {what}")
         note_causes(store, info.id, unfair_causes(info.seats))
         driver = Driver(
             store, info, sandbox, owner, progress=progress, stop=stop, reaped=reaped > 0

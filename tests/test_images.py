@@ -315,11 +315,12 @@ def test_archive_of_two_images_is_refused(tmp_path: Path, bot: str, engine: Engi
 @pytest.mark.docker
 @pytest.mark.parametrize("content", [b"", b"not an archive" * 100, b"\0" * 10240])
 def test_rubbish_is_no_archive(tmp_path: Path, content: bytes) -> None:
-    """A file that is no archive of an image is refused."""
+    """A file that is no archive of an image is refused in one line."""
     path = tmp_path / "rubbish.tar"
     path.write_bytes(content)
-    with pytest.raises(ImageRefusedError):
+    with pytest.raises(ImageRefusedError) as caught:
         images.load(path)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.docker

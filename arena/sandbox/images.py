@@ -554,9 +554,11 @@ def _check_layers(path: Path) -> None:
                 if file is not None:
                     _check_layer(path, member.name, file, room)
     except UNREADABLE as error:
+        # How each way of unpacking failed is told in a line of its own.
+        reason = str(error).partition("\n")[0].rstrip(":")
         raise ImageRefusedError(
-            f"{path} cannot be read as the archive of an image: {error}",
-            "make one with docker save",
+            f"{path} cannot be read as the archive of an image ({reason})",
+            "give the folder with the Dockerfile, or an archive made with docker save",
         ) from error
 
 
