@@ -52,7 +52,7 @@ from referee.rules import Rules
 
 CHAOS_MATCHES = 600
 PATIENCE = 60.0
-"""Seconds that a process may wait for those that write; SQLite lets in whoever asks in time."""
+"""Seconds that a process may wait for those that write, however slow the machine is."""
 OLD_DATABASE = Path(__file__).parent / "databases" / "0003.sql"
 
 
